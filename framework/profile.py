@@ -318,7 +318,7 @@ def build_profiles(
     profiles = {}
     cells = release.configuration
     if cells.no_fit_args_text and ignored_resources(config.extenders):
-        # Upstream: what extenders manage is written into arguments, which have to be there.
+        # Upstream: what extenders manage is written into arguments, which each profile has to have.
         for profile in config.profiles:
             if args_with_defaults(profile, "NodeResourcesFit", config.context) is None:
                 raise PolicyError(f"{config.begins}{cells.no_fit_args_text}")

@@ -30,7 +30,6 @@ WEIGHT = "hardPodAffinitySymmetricWeight"
 FAILURE_DOMAINS = "failureDomains"
 NEW_HTTPS = "extenders.enableHTTPS"
 _SOURCE = named("provider", policy=named("", file=named("path"), configMap=named("namespace name")))
-_LOCKS = named("lockObjectName lockObjectNamespace")
 
 
 def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
@@ -136,13 +135,12 @@ def with_plugins(plugins: Json, cells: ConfigurationCells) -> JsonDict:
 def of_all_versions(newest: Fields) -> Fields:
     """The fields that a configuration has in any version, from those of the *newest* one."""
     profile = newest["profiles"] or {}
-    election = newest["leaderElection"] or {}
     flat = {name: profile[name] for name in ONE_PROFILE}
     extenders = {**(newest["extenders"] or {}), **named("enableHttps")}
     old_fields = named(
         f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE
     )
-    return {**newest, **old_fields, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
+    return {**newest, **old_fields, **flat, "extenders": extenders}
 
 
 def without(fields: Fields, lacked: frozenset[str], path: str = "") -> Fields:

@@ -43,13 +43,16 @@ class ClientConnection:
 
 @attrs.frozen
 class LeaderElection:
-    """The election of the scheduler that is active, with times in seconds."""
+    """The election of the scheduler that is active. Empty texts and zeros stand for the defaults; times are in
+    seconds."""
 
     leader_elect: bool = True
     lease_duration: Annotated[float, ReadBy(duration)] = 0.0
     renew_deadline: Annotated[float, ReadBy(duration)] = 0.0
     retry_period: Annotated[float, ReadBy(duration)] = 0.0
     resource_lock: str = ""
+    lock_object_name: str = ""
+    lock_object_namespace: str = ""
     resource_name: str = ""
     resource_namespace: str = ""
 

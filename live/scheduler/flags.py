@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from attrs import Factory, evolve, frozen
 
 from ...algorithmprovider.config import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
-from ...api.meaning import duration, parse_duration
-from ...api.reading import Mismatch, ReadBy, read
+from ...api.meaning import parse_duration
+from ...api.reading import Mismatch, read
 from ...exceptions import KubeclassicError, PolicyError
+from ...framework.config.component import ClientConnection, LeaderElection
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api, ApiError, Transport, resource
 from ..client.http import Access, KubeconfigError
@@ -38,41 +39,6 @@ class FlagError(KubeclassicError):
     """A flag is unknown, wrong, or asks for what is not done."""
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Mismatch(value, "a number")
-    return float(value)
-
-
-Seconds = Annotated[float, ReadBy(duration)]
-
-
-@frozen
-class LeaderElection:
-    """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
-
-    leader_elect: bool = True
-    lease_duration: Seconds = 0.0
-    renew_deadline: Seconds = 0.0
-    retry_period: Seconds = 0.0
-    resource_lock: str = ""
-    lock_object_name: str = ""
-    lock_object_namespace: str = ""
-    resource_name: str = ""
-    resource_namespace: str = ""
-
-
-@frozen
-class ClientConnection:
-    """The key ``clientConnection``."""
-
-    kubeconfig: str = ""
-    content_type: str = ""
-    accept_content_types: str = ""
-    qps: Annotated[float, ReadBy(_number)] = 0
-    burst: int = 0
-
-
 @frozen
 class ComponentSettings:
     """The parts of a configuration that are not scheduling."""
@@ -80,8 +46,8 @@ class ComponentSettings:
     kind: str = ""
     api_version: str = ""
     scheduler_name: str = ""
-    leader_election: LeaderElection = LeaderElection()
-    client_connection: ClientConnection = ClientConnection()
+    leader_election: LeaderElection = Factory(LeaderElection)
+    client_connection: ClientConnection = Factory(ClientConnection)
     healthz_bind_address: str | None = None
     metrics_bind_address: str | None = None
 
