@@ -404,6 +404,11 @@ class Plugin:
     """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
     """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
+
+    def filter_without_state(self, pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
+        """The nodes that ``filter`` turns down before it reads the state of PreFilter; None: none."""
+        return None
+
     reserve_without_pre_filter: str | None = None
     """The same error of ``reserve``."""
     without_pre_score: str | None = None

@@ -85,7 +85,11 @@ def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predi
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
         if error_text is not None:
-            return Failures.error(error_text, nodes.has_node)
+            turned_down: Failures | None = plugin.filter_without_state(pod, nodes, cycle)
+            if turned_down is None:
+                return Failures.error(error_text, nodes.has_node)
+            error = Failures.error(error_text, nodes.has_node & turned_down.passed)
+            return Failures.joined([turned_down, error])
         try:
             failures: Failures | None = plugin.filter(pod, nodes, cycle)
         except PriorityError as error:

@@ -292,10 +292,15 @@ class NodeResourcesFit(_ScoresDevices):
         fails."""
         return SIDECARS_ARE_OFF if self._rejects("PreFilter", pod) else None
 
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
+    def filter_without_state(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         if self._rejects("Filter", pod):
             return Failures.where(SIDECARS_ARE_OFF.as_reasons(), nodes.every())
+        return None
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
+        if (refused := self.filter_without_state(pod, nodes, cycle)) is not None:
+            return refused
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             requests = pod.requests

@@ -73,6 +73,9 @@ class VolumeRestrictions(Plugin):
         sole = self._sole(pod, cycle)
         return None if sole and _used(sole, pod, cycle) else SKIP
 
+    def filter_without_state(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        return no_disk_conflict.check(pod, nodes, cycle)
+
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         conflict = no_disk_conflict.check(pod, nodes, cycle)
         sole = frozenset[str]() if self.cells.sole_users_reject else self._sole(pod, cycle)

@@ -119,6 +119,18 @@ def test_a_missing_pre_filter_is_an_error_of_filter():
     )
 
 
+def test_reasons_before_a_missing_pre_filter():
+    """A node with another user of the disk has its reason even where the PreFilter is disabled."""
+    disk = [{"name": "d", "gcePersistentDisk": {"pdName": "d"}}]
+    user = pod("user", on="a", volumes=disk)
+    points = {"preFilter": disabled("VolumeRestrictions")}
+    one = decided(scheduler(node("a"), user, profile={"plugins": points}), pod("p", volumes=disk))
+    assert "node(s) had no available disk" in str(one.error)
+    both = decided(scheduler(node("a"), node("b"), user, profile={"plugins": points}), pod("p", volumes=disk))
+    text = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+    assert both.error == f'running "VolumeRestrictions" filter plugin: {text}'
+
+
 @pytest.mark.parametrize("details", [True, False])
 def test_a_missing_pre_filter_is_an_error_of_reserve(details):
     """VolumeBinding reserves for no pod, not even one without claims, while its PreFilter is disabled."""
