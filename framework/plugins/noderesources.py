@@ -299,8 +299,8 @@ class NodeResourcesFit(_ScoresDevices):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
-        if (refused := self.filter_without_state(pod, nodes, cycle)) is not None:
-            return refused
+        if self._rejects("Filter", pod):
+            return self.filter_without_state(pod, nodes, cycle)
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             requests = pod.requests
