@@ -411,6 +411,11 @@ class Plugin:
 
     reserve_without_pre_filter: str | None = None
     """The same error of ``reserve``."""
+
+    def passes_over(self, pod: Template) -> bool:
+        """Whether ``score`` gives every node 0 for *pod*, and reads nothing that PreScore left."""
+        return False
+
     without_pre_score: str | None = None
     """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
     scores_after: ClassVar[str] = "preScore"

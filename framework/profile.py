@@ -113,6 +113,8 @@ def as_priority(plugin: Any, pre_scores: bool, cells: FrameworkCells) -> Priorit
     error_text = None if pre_scores else _missed(plugin.without_pre_score, "Error", cells)
 
     def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
+        if plugin.passes_over(pod):
+            return nodes.zeros()
         raise PriorityError(error_text or "")
 
     return Priority(

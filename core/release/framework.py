@@ -369,6 +369,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A reason that comes before each reason of InterPodAffinity."""
     plain_selector_faults: bool = False
     """The faults of selectors are those of the first bad entry, without the path of the field."""
+    point_errors: tuple[tuple[str, str], ...] = ()
+    """Extension points after the decision, and the errors of plugins there, where they are worded apart."""
     label_operators_of: str = "label"
     """What an unknown operator of a label selector is said to be no selector operator of."""
     label_words: LabelWords = (LABEL_WORDS[0], "a lowercase RFC 1123 subdomain", LABEL_WORDS[2])

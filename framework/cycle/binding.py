@@ -41,9 +41,11 @@ def _has_failed(status: Status | None) -> TypeGuard[Status]:
     return status is not None and not status.is_success
 
 
-def _refusal(status: Status, point: str, plugin: Plugin) -> Status:
+def _refusal(status: Status, point: str, plugin: Plugin, pod: Pod, release: Release) -> Status:
     """A rejection as it is; an error with the name of its plugin."""
-    return attrs.evolve(status, plugin=plugin.name) if status.is_rejection else _error(status, point, plugin)
+    if status.is_rejection:
+        return attrs.evolve(status, plugin=plugin.name)
+    return _error(status, point, plugin, pod, release)
 
 
 def _fit_error(status: Status, step: str, release: Release) -> Status | None:
@@ -53,8 +55,10 @@ def _fit_error(status: Status, step: str, release: Release) -> Status | None:
     return attrs.evolve(status, reasons=(str(FitError(1, Counter(status.reasons))),))
 
 
-def _error(status: Status, point: str, plugin: Plugin) -> Status:
-    return error(f'running {point} plugin "{plugin.name}": {status.message}')
+def _error(status: Status, point: str, plugin: Plugin, pod: Pod, release: Release) -> Status:
+    written = dict(release.framework.point_errors).get(point, 'running {point} plugin "{plugin}": {text}')
+    names = {"plugin": plugin.name, "pod": pod.name, "namespace": pod.namespace}
+    return error(written.format(point=point, text=status.message, **names))
 
 
 @attrs.define(eq=False, repr=False)
@@ -144,7 +148,9 @@ class FrameworkBinding(BindingCycle):
         for plugin in profile.points["reserve"]:
             status = _without_pre_filter(plugin, profile) or plugin.reserve(bound, host, cycle)
             if _has_failed(status):
-                failure = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
+                failure = _fit_error(status, "Reserve", cycle.release) or _error(
+                    status, "Reserve", plugin, pod, cycle.release
+                )
                 return _report_phase(
                     on_phase, Phase.RESERVE, self._after_undo(bound, profile, cycle, failure)
                 )
@@ -244,7 +250,8 @@ class FrameworkBinding(BindingCycle):
                     pod,
                     profile,
                     cycle,
-                    _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin),
+                    _fit_error(status, "Permit", cycle.release)
+                    or _refusal(status, "Permit", plugin, pod, cycle.release),
                 )
         if timeouts:
             profile.waiting_pods.by_uid[pod.uid] = WaitingPod(pod, timeouts)
@@ -258,7 +265,9 @@ class FrameworkBinding(BindingCycle):
         for plugin in plugins:
             status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _has_failed(status):
-                return self._after_undo(pod, profile, cycle, _refusal(status, "PreBind", plugin))
+                return self._after_undo(
+                    pod, profile, cycle, _refusal(status, "PreBind", plugin, pod, cycle.release)
+                )
         return None
 
     def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
@@ -271,7 +280,9 @@ class FrameworkBinding(BindingCycle):
             if status is not None and status.is_skip:
                 continue
             if _has_failed(status):
-                return self._after_undo(pod, profile, cycle, _refusal(status, "Bind", plugin))
+                return self._after_undo(
+                    pod, profile, cycle, _refusal(status, "Bind", plugin, pod, cycle.release)
+                )
             break
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.

@@ -36,9 +36,9 @@ class SelectorSpread(Plugin):
     pre_score_by_class = True
 
     def score_key(self, pod: Template) -> Hashable:
-        return pod.namespace, pod.labels, pod.pod.controller, self._is_left_out(pod)
+        return pod.namespace, pod.labels, pod.pod.controller, self.passes_over(pod)
 
-    def _is_left_out(self, pod: Template) -> bool:
+    def passes_over(self, pod: Template) -> bool:
         return bool(pod.spec.topology_spread_constraints) and not self.cells.spreads_constrained_pods
 
     pre_score = prepare_nothing
@@ -54,14 +54,14 @@ class SelectorSpread(Plugin):
         return Sums() if peers is None else Sums([DomainSum.on_rows([cycle.table.census.counter(peers)])])
 
     def _peers(self, pod: Template, cycle: FrameworkCycle) -> PodsMatching | None:
-        if self._is_left_out(pod):
+        if self.passes_over(pod):
             return None
         return deduced_peers(pod, cycle.listings, self.cells).counted(pod.namespace)
 
     @property
     def normalize_score(self) -> Reduction:
         """Fewer peers score higher; of a pod that is left out no node scores."""
-        return zone_reduction(MAX_NODE_SCORE, self._is_left_out)
+        return zone_reduction(MAX_NODE_SCORE, self.passes_over)
 
 
 class DefaultPodTopologySpread(SelectorSpread):

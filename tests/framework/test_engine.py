@@ -6,8 +6,11 @@ import yaml
 
 from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.run import EventFeed, Run
+from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Code, Handle, Plugin, WaitingPod, WaitingPods, unschedulable
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import (
@@ -117,6 +120,40 @@ def test_a_missing_pre_filter_is_an_error_of_filter():
         f'running "NodeResourcesFit" filter plugin: {text}',
         None,
     )
+
+
+def older_run(release, points, *objects):
+    """A run of a release with v1beta1, whose one profile has these plugins by extension point."""
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration"}
+    found = {**head, "profiles": [{"plugins": points}]}
+    run = Run(framework_engine(read_configuration(found, None, FRAMEWORK_RELEASES[release])))
+    for item in objects:
+        run.put(item)
+    return run
+
+
+@pytest.mark.parametrize("release, point", [("1.19", "Reserve in"), ("1.20", "plugin")])
+def test_an_error_of_reserve_by_release(release, point):
+    """An error after the decision names the pod up to 1.19."""
+    points = {"preFilter": disabled("VolumeBinding"), "filter": disabled("VolumeBinding")}
+    run = older_run(release, points, node("a"))
+    texts = {
+        "Reserve in": 'error while running Reserve in "VolumeBinding" reserve plugin for pod "p": not found',
+        "plugin": 'running Reserve plugin "VolumeBinding": not found',
+    }
+    assert run.cycle(pod("p")).error == texts[point]
+
+
+def test_a_score_that_passes_over_the_pod():
+    """SelectorSpread misses its PreScore only for a pod that it would spread."""
+    points = {
+        "score": {"enabled": [{"name": "SelectorSpread", "weight": 1}], "disabled": [{"name": "*"}]},
+        "preScore": disabled("*"),
+    }
+    run = older_run("1.21", points, node("a"), node("b"))
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    assert run.cycle(pod("spread", topologySpreadConstraints=[constraint])).host is not None
+    assert "PreScoreSelectorSpread" in str(run.cycle(pod("p")).error)
 
 
 def test_reasons_before_a_missing_pre_filter():
