@@ -91,7 +91,7 @@ FILES = {
             "1.15": (0, "plugins.score of the configuration does not c"),
             "1.16": (1, 'score plugin "RequestedToCapacityRatio" does not exist'),
             "1.17": (0, "args.shape: unknown field, ignored"),
-            "1.18": (1, "score values must not be greater than 10"),
+            "1.18": (1, "score values not be greater than 100. Score[1]==1000"),
             "1.19": (1, "apiVersion: not read by this release"),
         },
     ),
