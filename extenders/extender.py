@@ -29,9 +29,9 @@ from .overhttp import Post
 Json = Any
 T = TypeVar("T")
 FAULT = "reply: got "
+"""The beginning of the text of each fault of a reply."""
 ENDLESS = 86400.0
 """Seconds of a call that no timeout ends."""
-"""The beginning of the text of each fault of a reply."""
 
 
 class NodeItems(msgspec.Struct):

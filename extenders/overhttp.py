@@ -1,9 +1,9 @@
 """Requests to an extender over HTTP or HTTPS, on connections that are kept alive; and requests with their
 answers, kept in a file and answered from it again, so that a simulation can be repeated.
 
-The file has a line of JSON for each request: its URL, the SHA-256 digest of its body, and the status and body
-of the answer, and what kept the rest of it back, or the text of the error. The same request may have had several answers; they are replayed in
-their order, and then the last one again.
+The file has a line of JSON for each request: its URL, the SHA-256 digest of its body, and the text of the
+error or the status and body of the answer, with the fault that cut it short if there was one. The same request
+may have had several answers; they are replayed in their order, and then the last one again.
 
 Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k8s.io/client-go/transport.
 """

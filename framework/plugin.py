@@ -404,18 +404,8 @@ class Plugin:
     """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
     """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
-
-    def filter_without_state(self, pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
-        """The nodes that ``filter`` turns down before it reads the state of PreFilter; None: none."""
-        return None
-
     reserve_without_pre_filter: str | None = None
     """The same error of ``reserve``."""
-
-    def passes_over(self, pod: Template) -> bool:
-        """Whether ``score`` gives every node 0 for *pod*, and reads nothing that PreScore left."""
-        return False
-
     without_pre_score: str | None = None
     """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
     scores_after: ClassVar[str] = "preScore"
@@ -477,6 +467,14 @@ class Plugin:
     def score_key(self, pod: Template) -> Hashable:
         """The part of the pod that the raw scores depend on."""
         return pod
+
+    def filter_without_state(self, pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
+        """The nodes that ``filter`` turns down before it reads the state of PreFilter; None: none."""
+        return None
+
+    def passes_over(self, pod: Template) -> bool:
+        """Whether ``score`` gives every node 0 for *pod*, and reads nothing that PreScore left."""
+        return False
 
     @classmethod
     def joined(cls) -> Set[str]:

@@ -25,6 +25,7 @@ from .fielderrors import (
     as_json,
     duplicate,
     forbidden,
+    go_fields,
     invalid,
     node_selector_faults,
     outside,
@@ -394,8 +395,7 @@ class VolumeBindingArgs(Arguments):
         if context.scores_capacity:
             yield from _shape_faults(self.shape or (), f"{path}shape", context)
         elif self.shape is not None:
-            points = [{"Utilization": point.utilization, "Score": point.score} for point in self.shape]
-            text = as_json(points)
+            text = as_json(go_fields(self.shape))
             if not context.framework.faults_as_json:
                 kind = "config.UtilizationShapePoint"
                 items = (f"{kind}{{Utilization:{p.utilization}, Score:{p.score}}}" for p in self.shape)

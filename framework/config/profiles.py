@@ -14,20 +14,12 @@ import attrs
 from ...api.meaning import quoted
 from ...api.objects import Int32
 from ...api.reading import ReadBy, Reader, reader, record
-from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..plugin import POINTS
 from .args import CHECKED_BY_PLUGIN_ALONE, Arguments, arg_faults, read_args, reads_args, takes_args
 from .fielderrors import Context, as_json, duplicate, go_fields, invalid, outside, required
 
-# --- Profiles, and their faults -----------------------------------------------------------------------------
-# Upstream: pkg/scheduler/apis/config/validation/validation.go.
-
-
-# --- default plugins ----------------------------------------------------------------------------------------
-
-# The default plugins of a profile, by release and version of the configuration API.
-# Upstream: pkg/scheduler/apis/config/v1/default_plugins.go, and those of v1beta3 and v1beta2.
+# --- plugins, and the defaults ------------------------------------------------------------------------------
 
 GROUP = "kubescheduler.config.k8s.io"
 
@@ -126,11 +118,11 @@ def _merged_set(default: PluginSet, custom: PluginSet, cells: ConfigurationCells
     )
 
 
+# --- profiles -----------------------------------------------------------------------------------------------
+
 PERCENTAGE = {"name": "percentageOfNodesToScore"}
 ALL_POINTS = (*POINTS, "multiPoint")
 _plugins: Reader[Plugins] = record(dict, {point: (point, reader(PluginSet)) for point in ALL_POINTS})
-
-
 FILLED = (
     "preFilter",
     "filter",
@@ -145,7 +137,8 @@ FILLED = (
     "preEnqueue",
     "queueSort",
 )
-"""The order in which upstream fills the extension points. It decides which error is reported."""
+"""The order in which upstream fills the extension points. It decides which error is reported, and which point
+is the last one."""
 
 
 def _as_it_is(value: Any) -> Any:
@@ -186,6 +179,9 @@ class ProfileConfig:
             if entry.name == plugin and (not has_own or isinstance(entry.args, Arguments | None)):
                 return entry.args
         return read_args(plugin, {}, context) if has_own else None
+
+
+# --- faults -------------------------------------------------------------------------------------------------
 
 
 def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
@@ -285,7 +281,7 @@ def sorter_args(profile: ProfileConfig) -> Any:
 
 
 def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:
-    """The given arguments of a plugin that sorts the queue, which are plain data; None without any."""
+    """The given arguments of a plugin; None without any."""
     return next((entry.args for entry in profile.plugin_config if entry.name == plugin), None)
 
 

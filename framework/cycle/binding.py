@@ -41,11 +41,11 @@ def _has_failed(status: Status | None) -> TypeGuard[Status]:
     return status is not None and not status.is_success
 
 
-def _refusal(status: Status, point: str, plugin: Plugin, pod: Pod, release: Release) -> Status:
+def _refusal(status: Status, point: str, plugin: Plugin, cycle: FrameworkCycle) -> Status:
     """A rejection as it is; an error with the name of its plugin."""
     if status.is_rejection:
         return attrs.evolve(status, plugin=plugin.name)
-    return _error(status, point, plugin, pod, release)
+    return _error(status, point, plugin, cycle)
 
 
 def _fit_error(status: Status, step: str, release: Release) -> Status | None:
@@ -55,9 +55,11 @@ def _fit_error(status: Status, step: str, release: Release) -> Status | None:
     return attrs.evolve(status, reasons=(str(FitError(1, Counter(status.reasons))),))
 
 
-def _error(status: Status, point: str, plugin: Plugin, pod: Pod, release: Release) -> Status:
-    written = dict(release.framework.point_errors).get(point, 'running {point} plugin "{plugin}": {text}')
-    names = {"plugin": plugin.name, "pod": pod.name, "namespace": pod.namespace}
+def _error(status: Status, point: str, plugin: Plugin, cycle: FrameworkCycle) -> Status:
+    written = dict(cycle.release.framework.point_errors).get(
+        point, 'running {point} plugin "{plugin}": {text}'
+    )
+    names = {"plugin": plugin.name, "pod": cycle.pod.name, "namespace": cycle.pod.namespace}
     return error(written.format(point=point, text=status.message, **names))
 
 
@@ -149,7 +151,7 @@ class FrameworkBinding(BindingCycle):
             status = _without_pre_filter(plugin, profile) or plugin.reserve(bound, host, cycle)
             if _has_failed(status):
                 failure = _fit_error(status, "Reserve", cycle.release) or _error(
-                    status, "Reserve", plugin, pod, cycle.release
+                    status, "Reserve", plugin, cycle
                 )
                 return _report_phase(
                     on_phase, Phase.RESERVE, self._after_undo(bound, profile, cycle, failure)
@@ -250,8 +252,7 @@ class FrameworkBinding(BindingCycle):
                     pod,
                     profile,
                     cycle,
-                    _fit_error(status, "Permit", cycle.release)
-                    or _refusal(status, "Permit", plugin, pod, cycle.release),
+                    _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin, cycle),
                 )
         if timeouts:
             profile.waiting_pods.by_uid[pod.uid] = WaitingPod(pod, timeouts)
@@ -265,9 +266,7 @@ class FrameworkBinding(BindingCycle):
         for plugin in plugins:
             status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _has_failed(status):
-                return self._after_undo(
-                    pod, profile, cycle, _refusal(status, "PreBind", plugin, pod, cycle.release)
-                )
+                return self._after_undo(pod, profile, cycle, _refusal(status, "PreBind", plugin, cycle))
         return None
 
     def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
@@ -280,9 +279,7 @@ class FrameworkBinding(BindingCycle):
             if status is not None and status.is_skip:
                 continue
             if _has_failed(status):
-                return self._after_undo(
-                    pod, profile, cycle, _refusal(status, "Bind", plugin, pod, cycle.release)
-                )
+                return self._after_undo(pod, profile, cycle, _refusal(status, "Bind", plugin, cycle))
             break
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.

@@ -199,7 +199,7 @@ class Migrating:
             try:
                 check_runs(read_profiles(migration.document, None, target))
             except PolicyError as error:
-                raise PolicyError(f"{target.version} refuses the profile of this Policy: {error}") from None
+                raise PolicyError(f"{target.version} refuses the migrated profile: {error}") from None
             return migration
 
 

@@ -42,7 +42,7 @@ def test_a_profile_that_would_be_refused(run):
     policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": presences})
     result = run("-", "--release", "1.16", "--to", "1.22", stdin=policy)
     assert result.stdout == ""
-    text = '1.22 refuses the profile of this Policy: profiles[0].pluginConfig[0].args.presentLabels[0]: Invalid value: "rack"'
+    text = '1.22 refuses the migrated profile: profiles[0].pluginConfig[0].args.presentLabels[0]: Invalid value: "rack"'
     assert text in str(result.exception)
 
 
