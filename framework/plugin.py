@@ -404,8 +404,8 @@ class Plugin:
     """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
     """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
-    reserve_without_pre_filter: str | None = None
-    """The same error of ``reserve``."""
+    binds_without_pre_filter: str | None = None
+    """The same error of ``reserve`` and ``pre_bind``."""
     without_pre_score: str | None = None
     """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
     scores_after: ClassVar[str] = "preScore"

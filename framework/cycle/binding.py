@@ -264,7 +264,7 @@ class FrameworkBinding(BindingCycle):
         """PreBind of *plugins* only, in order; after a failure everything is undone as in
         :meth:`_reserve`."""
         for plugin in plugins:
-            status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
+            status = _without_pre_filter(plugin, profile) or plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _has_failed(status):
                 return self._after_undo(pod, profile, cycle, _refusal(status, "PreBind", plugin, cycle))
         return None
@@ -307,9 +307,9 @@ class FrameworkBinding(BindingCycle):
             plain = self._plain[profile.scheduler_name] = (
                 all(
                     type(plugin) in (VolumeBinding, DynamicResources)
+                    and _without_pre_filter(plugin, profile) is None
                     for plugin in (*points["reserve"], *points["preBind"])
                 )
-                and not any(_without_pre_filter(plugin, profile) for plugin in points["reserve"])
                 and not points["permit"]
                 and not points["postBind"]
                 and type(points["bind"][0]) is DefaultBinder
@@ -322,8 +322,8 @@ class FrameworkBinding(BindingCycle):
 
 
 def _without_pre_filter(plugin: Plugin, profile: Profile) -> Status | None:
-    """The error of Reserve where *profile* disables the PreFilter of *plugin*, whose state it reads."""
-    text = plugin.reserve_without_pre_filter
+    """The error of Reserve and PreBind where *profile* disables the PreFilter whose state *plugin* reads."""
+    text = plugin.binds_without_pre_filter
     return None if text is None or plugin in profile.points["preFilter"] else error(text)
 
 

@@ -160,7 +160,7 @@ class DynamicResources(Plugin):
         self.late_text: str = handle.devices.conditions_late_text
         self.enabled = handle.enabled("DynamicResourceAllocation")
         self._devices: Devices | None = None
-        self.reserve_without_pre_filter = _NO_STATE if self.enabled else None
+        self.binds_without_pre_filter = _NO_STATE if self.enabled else None
         self.without_pre_score = _NO_STATE if self.enabled and handle.enabled("DRAPrioritizedList") else None
 
     def concerns(self, pod: Template) -> bool:

@@ -74,7 +74,7 @@ class VolumeBinding(Plugin):
             self._line = scaled_line((args and args.shape) or WHOLE_RANGE)
         if (self.name, "preFilter") in handle.cells.points_lacked:
             self.without_pre_filter = None
-        self.reserve_without_pre_filter = self.without_pre_filter
+        self.binds_without_pre_filter = self.without_pre_filter
         unreachable = Reason(handle.cells.volume_node_text, resolvable=False)
         missing_volume = Reason(handle.cells.missing_volume_text, resolvable=False)
         self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, missing_volume)

@@ -169,12 +169,13 @@ def test_reasons_before_a_missing_pre_filter():
 
 
 @pytest.mark.parametrize("details", [True, False])
-def test_a_missing_pre_filter_is_an_error_of_reserve(details):
-    """VolumeBinding reserves for no pod, not even one without claims, while its PreFilter is disabled."""
-    points = {"preFilter": disabled("VolumeBinding"), "filter": disabled("VolumeBinding")}
+@pytest.mark.parametrize("others, point", [((), "Reserve"), (("reserve",), "PreBind")])
+def test_a_missing_pre_filter_is_an_error_after_the_decision(others, point, details):
+    """VolumeBinding binds no pod, not even one without claims, while its PreFilter is disabled."""
+    points = dict.fromkeys(("preFilter", "filter", *others), disabled("VolumeBinding"))
     run = Run(scheduler(node("a"), profile={"plugins": points}), details=details)
     decision = run.cycle(pod("p"))
-    assert (decision.host, decision.error) == (None, 'running Reserve plugin "VolumeBinding": not found')
+    assert (decision.host, decision.error) == (None, f'running {point} plugin "VolumeBinding": not found')
 
 
 def test_no_post_filter():
