@@ -1,4 +1,4 @@
-"""Keeps the garbage collector from going through a large cluster again and again while it is made."""
+"""Contexts in which the garbage collector does not scan a large cluster again and again while it is made."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ class FrozenHeap:
     ended = 0
     """The number of questions that ended since."""
     due = 0.0
-    """From which processor time on it may be collected again."""
+    """The processor time from which on the next collection may run."""
 
 
 HELD = FrozenHeap()
 MANY = 20
 SHARE = 50
-"""It is collected after 20 of them, and takes less than a fiftieth of the time."""
+"""Collections follow after at least 20 questions, and take less than a fiftieth of the time."""
 
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Inside, the garbage collector does not scan the objects that exist at the beginning of the
-    outermost."""
-    if not HELD.times:  # else what those left behind that ended inside of it would stay
+    """A context in which the garbage collector does not scan what existed before the outermost one."""
+    if not HELD.times:  # another freeze would keep the garbage of inner contexts that have ended
         gc.freeze()
     HELD.times += 1
     try:
@@ -37,8 +36,8 @@ def frozen() -> Iterator[None]:
         HELD.times -= 1
         if not HELD.times:
             gc.unfreeze()
-            # What has become old by being frozen is collected sometimes: schedulers that are over are cyclic,
-            # and hundreds of them would pile up.
+            # Frozen objects have become old, so all are collected from time to time: finished schedulers are
+            # cyclic, and hundreds of them would pile up.
             HELD.ended += 1
             begun = time.process_time()
             if HELD.ended >= MANY and begun >= HELD.due and gc.isenabled():
@@ -48,7 +47,7 @@ def frozen() -> Iterator[None]:
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """For what makes many objects and no cyclic garbage: garbage collection would double its time."""
+    """A context for work that makes many objects and no cyclic garbage: collection would double its time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -62,14 +61,12 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 SELDOM = 20_000
-"""That many more new objects than objects that went make the garbage collector look: what cycles leave behind
-is seldom cyclic."""
+"""The surplus of new objects over freed ones that starts a collection: what cycles leave is seldom cyclic."""
 
 
 @contextmanager
 def settled() -> Iterator[None]:
-    """Inside, the garbage collector does not scan the objects that exist at the beginning, and looks at new
-    ones less often."""
+    """A context in which the garbage collector skips older objects, and scans new ones less often."""
     thresholds = gc.get_threshold()
     with frozen():
         gc.set_threshold(max(SELDOM, thresholds[0]) if thresholds[0] else 0, *thresholds[1:])
@@ -77,3 +74,18 @@ def settled() -> Iterator[None]:
             yield
         finally:
             gc.set_threshold(*thresholds)
+
+
+@contextmanager
+def passing() -> Iterator[None]:
+    """For a part of a question whose schedulers end with it: they are collected at its end, at once."""
+    was_enabled = gc.isenabled()
+    with frozen():
+        gc.freeze()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if was_enabled:
+                gc.collect()
+                gc.enable()

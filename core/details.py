@@ -80,12 +80,15 @@ class BoardDetails:
         except PriorityError:
             return ask()
 
-        def work_out() -> Ranking:
+        def work_out(places: Rows | None) -> Ranking:
             assert cycle.table.changed.revision == revision, "the next cycle has begun"
-            return _ranking(cycle, board, rows, reduced, skipped())
+            if places is None:
+                return _ranking(cycle, board, rows, reduced, skipped())
+            reduced_at = {name: scores.take(places) for name, scores in reduced.items()}
+            return _ranking(cycle, board, rows.take(places), reduced_at, skipped())
 
         if verify.SWITCH.is_on:
-            ranking = work_out()
+            ranking = work_out(None)
             fresh = ask()
             is_same = (
                 [*ranking.by_priority] == [*fresh.by_priority]

@@ -109,10 +109,10 @@ class Engine:
             # Begin without any node.
             release = self.algorithm.release
             self.templates = Templates(release, self.algorithm.gates)
-            self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
             cells = release.framework
             ignores_storage = cells.gates_node_storage and not self.algorithm.gates.get(STORAGE_GATE, True)
             late = cells.counts_images_late if self.counts_images_late is None else self.counts_images_late
+            self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed, late)
             recounted = PodCount(NO_PODS) if late else None
             self.cache.forgets_with_node = release.forgets_pods_with_node
             self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)

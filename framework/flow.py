@@ -1,4 +1,4 @@
-"""The framework: the steps of a cycle of one of its profiles, and the engine that runs them.
+"""The flow of the framework: the steps of a cycle of one of its profiles, and the engine that runs them.
 
 Upstream: pkg/scheduler/schedule_one.go.
 """
@@ -72,8 +72,8 @@ from .registry import registry_of
 
 
 def laid_out(table: NodeTable, rows: Rows, cache: Cache, *, keeps_ghosts: bool) -> NodeTable:
-    """A table whose rows are *rows* of *table*, in that order; *keeps_ghosts*: its ghosts are those of
-    *table*, and the nodes that *rows* miss."""
+    """A table whose rows are *rows* of *table*, in that order; *keeps_ghosts*: with the ghosts of *table*,
+    and the nodes that *rows* miss."""
     laid_out_table = NodeTable(table.zone_key, table.ignores_storage)
     visited = rows.tolist()
     names: dict[str, None] = {}
@@ -90,7 +90,7 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache, *, keeps_ghosts: bool) 
         node = table.nodes[row]
         info = cache.infos.get(table.names[row])
         if node is not None:
-            nodes[place] = node, {} if info is None else info.images
+            nodes[place] = node, table.images_on(row)
         for entry in table.pods[row]:
             laid_out_table.add_pod(place, entry)
         if info is not None:
@@ -127,8 +127,8 @@ def framework_engine(
     release).
 
     Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption
-    tries every candidate. *max_pd_vols*: how many cloud disks of each type a node can have that does not say
-    so itself. *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises
+    tries every candidate. *max_pd_vols*: the most cloud disks of each type on a node without a limit of its
+    own. *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises
     :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
@@ -182,7 +182,7 @@ class FrameworkFlow:
     follow: Callable[[KubeObject | None, KubeObject | None], None] | None = None
     """None: no plugin has a cache that events invalidate."""
     batches: Batches | None = None
-    """What is kept for pods that are equal; None where no pod has a signature."""
+    """The batches of equal pods; None where no pod has a signature."""
     _latest: FrameworkCycle | None = None
 
     @classmethod
@@ -242,7 +242,7 @@ class FrameworkFlow:
         engine = self.engine
         if engine.release.framework.nomination_outlasts_tries:
             self.nominated_after = None
-        # With it no cycle is left out: what is tried in one counts in the next.
+        # With *claim_users* no cycle is left out: trials of one count in the next.
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
             self.claim_users = ClaimUsers(engine.table)
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
@@ -284,7 +284,7 @@ class FrameworkFlow:
                 return Decision(pod, error=refused, plugins=NONE)
         snapshot = self.order.snapshot
         if engine.release.forgets_pods_with_node or not engine.node_count:
-            snapshot.refresh()  # without nodes, too: those that come back are new to it
+            snapshot.refresh()  # without nodes, too: nodes that come back are new to it
             if snapshot.fault:
                 self.order.rows()
                 fault, snapshot.fault = snapshot.fault, ""
@@ -345,7 +345,7 @@ class FrameworkFlow:
         whole_table = cycle.table
         listed = rows = order.rows()
         if not order.is_regular:
-            # What is known of the nodes is of no use in this cycle.
+            # Cached answers about the nodes are of no use in this cycle.
             ghosts = engine.release.snapshot_keeps_ghosts
             cycle.table = laid_out(whole_table, rows, engine.cache, keeps_ghosts=ghosts)
             cycle.answers = None

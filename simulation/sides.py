@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
 from attrs import Factory, define, field, frozen
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from ..api.objects import Pod
 from ..api.record import Names, Record
 from ..core.arrays import NO_ROWS, Rows
 from ..core.cycle import Algorithm, Priority
-from ..core.decision import Decision
+from ..core.decision import Decision, Details
 from ..core.engine import Engine
 from ..core.release.fact import rule_facts
 from ..core.run import Run
@@ -211,26 +212,46 @@ class JudgedNode(Record):
 
 
 def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = True) -> JudgedNode:
-    """The judgement of *node* in the cycle of *decision*, which kept its details; call it before the next
-    cycle of *engine*.
+    """The judgement of *node* in the cycle of *decision*, as :func:`node_views` gives it."""
+    return node_views(engine, decision, (node,), scored=scored)[node]
 
-    *scored*: with its scores, which cost as much as the decision.
-    """
+
+def node_views(
+    engine: Engine, decision: Decision, nodes: Iterable[str], *, scored: bool = True
+) -> dict[str, JudgedNode]:
+    """Node -> its judgement in the cycle of *decision*, which kept its details; call it before the next cycle
+    of *engine*. *scored*: with scores."""
     details = decision.details
-    row = engine.row_of(node)
-    if details is None or row is None:
-        return JudgedNode(node, "not asked")
-    is_row = details.feasible_rows == row
-    if is_row.any():
-        ranking = details.ranking if scored else None
-        if ranking is None:
-            return JudgedNode(node, "fits")
-        at = int(is_row.argmax())
-        scores = dict[str, WeighedScore]()
-        for rule, weight in algorithm_for(decision.pod, engine).priorities:
-            if (line := ranking.by_priority.get(rule.name)) is not None:
-                scores[rule.name] = WeighedScore(score := line.item(at), weight, score * weight)
-        return JudgedNode(node, "fits", scores=scores, total=ranking.totals.item(at))
+    row_by_node = {node: engine.row_of(node) for node in nodes}
+    places = dict[str, int]()
+    if details is not None:
+        for node, row in row_by_node.items():
+            if row is not None and (is_row := details.feasible_rows == row).any():
+                places[node] = int(is_row.argmax())
+    ranking = None
+    if details is not None and scored and places:
+        ranking = details.ranking_at(np.fromiter(places.values(), np.intp, len(places)))
+    views = dict[str, JudgedNode]()
+    for node, row in row_by_node.items():
+        if details is None or row is None:
+            views[node] = JudgedNode(node, "not asked")
+        elif node not in places:
+            views[node] = _turned_down(details, node, row)
+        elif ranking is None:
+            views[node] = JudgedNode(node, "fits")
+        else:
+            at = list(places).index(node)
+            scores = {
+                rule.name: WeighedScore(score := line.item(at), weight, score * weight)
+                for rule, weight in algorithm_for(decision.pod, engine).priorities
+                if (line := ranking.by_priority.get(rule.name)) is not None
+            }
+            views[node] = JudgedNode(node, "fits", scores=scores, total=ranking.totals.item(at))
+    return views
+
+
+def _turned_down(details: Details, node: str, row: int) -> JudgedNode:
+    """The judgement of a node on which the pod does not fit, or which the search did not visit."""
     if not details.has_visited(row) and node not in details.extender_reasons:
         return JudgedNode(node, "not asked" if details.search is None else "not visited")
     refusal = details.refusal(row)
@@ -277,7 +298,7 @@ class SideView:
     @cached_property
     def nodes(self) -> Mapping[str, JudgedNode]:
         """Node -> the view of it; ask before the next cycle of the side."""
-        return {name: node_view(self.side.engine, self.decision, name) for name in self.names}
+        return node_views(self.side.engine, self.decision, self.names)
 
     def refusal(self, node: str) -> Cause | None:
         """The reason why the side does not take *node*, if it could not have."""

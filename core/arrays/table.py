@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
 HUGE = 1 << 56
-"""An amount below it fits into 64 bits a hundred times."""
+"""Amounts below this fit into 64 bits a hundred times over."""
 MOST_KEPT = 1 << 14
 """Answers about the node objects that are kept at a time."""
 POD_COUNT = 2
@@ -98,34 +98,34 @@ class NodeTable:
     avoid: NodeColumn[str | None] = attrs.field(factory=lambda: NodeColumn(None))
     """The annotation :data:`AVOID`."""
     attachable: NodeColumn[Map[int]] = attrs.field(factory=lambda: NodeColumn(Map()))
-    """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent
-    where not given."""
+    """The number of volumes of each kind that may be attached: the ``attachable-volumes-*`` among
+    allocatable, absent where not given."""
     has_huge: bool = False
     """Some node had :data:`HUGE` or more of something, or less than nothing."""
     images: dict[str, dict[int, tuple[int, int]]] = attrs.Factory(dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
     recounted: PodCount | None = None
-    """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node
-    stays. None: none does."""
+    """A counter of changed image counts, not of pods. It moves when the numbers of nodes with a row's images
+    change though its node stays. None: they never do."""
     ports: RowsByValue = attrs.Factory(RowsByValue)
-    """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
+    """Host port -> rows. A set, as upstream: when the first of two users leaves, the port is free."""
     volumes: dict[int, int] = attrs.Factory(dict)
-    """Rows whose pods have volumes -> how many pods have."""
+    """Row whose pods have volumes -> the number of those pods."""
     priorities: dict[int, int] = attrs.Factory(dict)
-    """Priority -> pods that have it, on any row."""
+    """Priority -> the number of pods with it, on all rows."""
     deleted_rows: set[int] = attrs.Factory(set)
-    """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
+    """Rows of deleted nodes whose pods remain; no lister finds these nodes any more."""
     ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.Factory(dict)
     """The last state of nodes that are not in the list, where a release's preemption tries them all the same:
     with images and pods."""
     unlisted: Mapping[str, Sequence[Entry]] = attrs.Factory(dict)
     """The pods of nodes that are not in the list of a cycle, though they are there."""
     has_transient: bool = False
-    """Some row may hold such counts."""
+    """Whether some row may hold such counts."""
     rows_version: int = 0
     """Moves whenever a row gets or loses its name."""
     shared_names: bool = False
-    """Somebody holds ``names``: copy it before the next change."""
+    """Whether ``names`` is in use elsewhere: copy it before the next change."""
     changed: ChangeLog = attrs.Factory(ChangeLog)
     census: Census = attrs.field(init=False)
     places: Derived = attrs.Factory(Derived)
@@ -271,8 +271,7 @@ class NodeTable:
         """Keep the state of the node *name* in *table*, this one or another, among :attr:`ghosts`."""
         row = table.row_of[name]
         if (node := table.nodes[row]) is not None:
-            images = {image: table.images[image][row] for image in table._images_of.get(row, ())}
-            self.ghosts[name] = node, images, list(table.pods[row])
+            self.ghosts[name] = node, table.images_on(row), list(table.pods[row])
 
     def take_transient(self, rows: Rows, table: NodeTable) -> None:
         """Take over the counts of *table*, whose rows are *rows* here, in that order."""
@@ -319,8 +318,8 @@ class NodeTable:
         """Fill the columns of rows; what nodes have in common is looked at once."""
         self._set_labels(nodes)
         rows = np.fromiter(nodes, np.intp, len(nodes))
-        # Nodes of one kind have the same columns, but for what follows from labels; what a pressure was
-        # before counts, too.
+        # Nodes of one kind have the same columns, except those that follow from labels. The earlier state of
+        # pressures counts, too.
         keys = [
             (
                 id(node.status.allocatable),
@@ -412,7 +411,7 @@ class NodeTable:
         if index is None:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
-            # The batch of all rows has views of the arrays.
+            # The batch of all rows has views of the old arrays.
             self.places, self.changed.derived = Derived(), Derived()
             for attribute in ("limits", "sums"):
                 array = getattr(self, attribute)
@@ -429,6 +428,10 @@ class NodeTable:
         for name, state in images.items():
             self.images.setdefault(name, {})[row] = state
         self._images_of[row] = tuple(images)
+
+    def images_on(self, row: int) -> ImageStates:
+        """The images of the node on *row*: name -> (size in bytes, number of nodes with it)."""
+        return {name: self.images[name][row] for name in self._images_of.get(row, ())}
 
     def recount_images(self, row: int, images: ImageStates) -> None:
         """Give *row*, whose node did not change, the numbers of nodes that have its *images* now."""
@@ -457,7 +460,7 @@ class NodeTable:
             self.ports.drop(port, row)
 
     def forget(self, in_use: Collection[Template]) -> bool:
-        """Keep the templates *in_use* alone; gives whether all counters begin anew: see
+        """Keep only the templates *in_use*. Returns whether all counters begin anew: see
         :meth:`Census.forget`."""
         self._amounts = {
             template: amounts for template, amounts in self._amounts.items() if template in in_use
@@ -468,7 +471,7 @@ class NodeTable:
         return begins_anew
 
     def set_ports(self, row: int, used: Collection[Port]) -> None:
-        """Say outright which host ports of *row* are in use."""
+        """Set the host ports of *row* that are in use."""
         for port in [port for port, rows in self.ports.rows.items() if row in rows and port not in used]:
             self.ports.drop(port, row)
         for port in used:
@@ -478,8 +481,8 @@ class NodeTable:
         template = entry.template
         amounts = self._amounts.get(template)
         if amounts is None:
-            # What a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap around, as Go's
-            # do.
+            # The numbers that a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap
+            # around, as Go's do.
             indexes = {self.resource(name): number for name, number in template.footprint.items()}
             amounts = self._amounts[template] = np.zeros(len(self.sums), np.int64)
             amounts[:FIRST_RESOURCE] = *template.nonzero_footprint, 1

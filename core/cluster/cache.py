@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @attrs.define(eq=False, repr=False)
 class Zone:
-    """The nodes of one zone in order of addition; *cursor*: how many of them were visited since the last
+    """The nodes of one zone in order of addition. *cursor*: the number of them visited since the last
     reset."""
 
     names: dict[str, None] = attrs.Factory(dict)
@@ -75,12 +75,12 @@ class NodeTree:
         return _interleaved([zone.names for zone in self.zones.values()])
 
     def rest_of_round(self) -> list[str]:
-        """The nodes that are visited until every zone is visited to its end, when a new round begins."""
+        """The nodes still to be visited before every zone is at its end and a new round begins."""
         remaining = [list(zone.names)[zone.cursor :] for zone in self.zones.values()]
         return _interleaved(remaining[self.turn :] + remaining[: self.turn])
 
     def visit(self, count: int) -> None:
-        """The next *count* nodes of the round are visited, at least one."""
+        """Visit the next *count* nodes of the round, at least one."""
         zones = list(self.zones.values())
         remaining = [[zone] * (len(zone.names) - zone.cursor) for zone in zones]
         visited = _interleaved(remaining[self.turn :] + remaining[: self.turn])[:count]
@@ -89,7 +89,7 @@ class NodeTree:
         self.turn = 1 + zones.index(visited[-1])
 
     def reset(self) -> None:
-        """Start a new round, in which no node was visited yet."""
+        """Start a new round, without any visited node."""
         self.turn = 0
         for zone in self.zones.values():
             zone.cursor = 0
@@ -103,8 +103,8 @@ def _interleaved(zones: Sequence[Iterable[T]]) -> list[T]:
 class VisitingOrder:
     """A node tree with its order precomputed: the rest of the current round, then whole rounds.
 
-    Visits only count up ``taken``. The tree itself is brought up to date when a node is added, removed or
-    changes its zone.
+    Visits only count up ``taken``. The tree itself is updated when a node is added, removed or changes its
+    zone.
     """
 
     tree: NodeTree = attrs.Factory(NodeTree)
@@ -147,7 +147,7 @@ class VisitingOrder:
         return self.tree.copy(), self.taken
 
     def restore(self, tree: NodeTree, taken: int) -> None:
-        """The tree and the visits are those that were :meth:`saved`."""
+        """Restore the tree and the visits that were :meth:`saved`."""
         self.tree = tree
         self.taken = taken
         self.rest = None
@@ -184,21 +184,39 @@ class NodeInfo:
     images: dict[str, tuple[int, int]] = attrs.Factory(dict)
     """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
     is_reordered: bool = True
-    """Its pods may be in another order than they came: one that was not the last has left, or the node is new
-    here."""
+    """Whether its pods may be in another order than they came: one that was not the last has left, or the
+    node is new here."""
 
 
 NO_IMAGES: Mapping[str, tuple[int, int]] = {}
 
 
 class CacheChange(msgspec.Struct, eq=False):
-    """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an
-    entry, the node changed."""
+    """One change for a snapshot to apply: a pod was added (*sign* 1) or removed (-1) or, without an entry,
+    the node changed."""
 
     entry: Entry | None
     sign: int
     node: Node | None = None
     images: Mapping[str, tuple[int, int]] = NO_IMAGES
+
+
+class ImageState(msgspec.Struct, eq=False):
+    """An image that some nodes have."""
+
+    size: int
+    """In bytes, on the first node that had it."""
+    nodes: set[str]
+    """The names of the nodes that have it."""
+    _summary: tuple[int, int] = (0, 0)
+
+    @property
+    def summary(self) -> tuple[int, int]:
+        """The size, and the number of nodes now; nodes share it, as each has about a hundred names of
+        images."""
+        if self._summary[1] != len(self.nodes):
+            self._summary = self.size, len(self.nodes)
+        return self._summary
 
 
 class PodState(msgspec.Struct, eq=False):
@@ -211,10 +229,10 @@ class PodState(msgspec.Struct, eq=False):
     node_name: str
     assumed: bool = False
     deadline: float | None = None
-    """The time at which it expires; None: never, as its binding has not finished."""
+    """The time at which it expires; None: never, as its binding is not finished."""
 
     def __repr__(self) -> str:
-        return object.__repr__(self)  # that of a struct would have the whole pod in it
+        return object.__repr__(self)  # the repr of a struct would include the whole pod
 
     @property
     def pod(self) -> Pod:
@@ -235,21 +253,24 @@ class Cache:
     zone_key: Callable[[Mapping[str, str]], str]
     replaces_confirmed: bool = False
     """A confirmed pod replaces the assumed object and moves to the end of its node's list."""
+    counts_images_late: bool = False
+    """Nodes with an image are counted by the snapshot, so :attr:`NodeInfo.images` stays empty."""
     infos: dict[str, NodeInfo] = attrs.Factory(dict)
     order: VisitingOrder = attrs.Factory(VisitingOrder)
     changes: dict[str, list[CacheChange]] = attrs.Factory(dict)
     node_count: int = 0
     """The number of nodes in the node lister."""
     forgets_with_node: bool = False
-    """A deleted node is forgotten with its pods, which are missed when they change or go."""
+    """Whether a deleted node is forgotten with its pods, which are then missing when they change or are
+    deleted."""
     placeholders: set[str] = attrs.Factory(set)
     """With *forgets_with_node*: the names without a node that had pods. Upstream keeps an entry for each."""
     images_revision: int = 0
-    """Moves when some node has other images than before."""
+    """Moves when the images of some node change."""
     _states: dict[str, PodState] = attrs.Factory(dict)
     _assumed: dict[str, PodState] = attrs.Factory(dict)
     """The assumed pods, in the order of assumption."""
-    _image_nodes: dict[str, tuple[int, set[str]]] = attrs.Factory(dict)
+    _image_states: dict[str, ImageState] = attrs.Factory(dict)
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -281,7 +302,7 @@ class Cache:
         )
 
     def finish_binding(self, pod: Pod, now: float, lasts: float = ASSUMED_POD_TTL) -> None:
-        """The binding of an assumed pod has finished: it can expire after *lasts* seconds."""
+        """Finish the binding of an assumed pod: it can expire after *lasts* seconds."""
         state = self.state(pod)
         if state is not None and state.assumed:
             state.deadline = now + lasts
@@ -299,7 +320,7 @@ class Cache:
         del self._states[pod.uid], self._assumed[pod.uid]
 
     def add(self, pod: Pod) -> None:
-        """A bound pod is added; this confirms its assumption, if there was one."""
+        """Add a bound pod; this confirms its assumption, if there was one."""
         uid = pod.uid
         state = self._states.get(uid)
         if state is None:
@@ -320,7 +341,7 @@ class Cache:
             self.update(pod)
 
     def update(self, pod: Pod) -> None:
-        """A bound pod is updated; it moves to the end of its node's list."""
+        """Update a bound pod, which moves to the end of its node's list."""
         state = self.state(pod)
         if state is None or state.assumed:
             raise CacheError(f"pod {pod.uid} is not added to scheduler cache, so cannot be updated")
@@ -334,7 +355,7 @@ class Cache:
                 state.entry = self._put_bound(pod)
 
     def remove(self, pod: Pod) -> None:
-        """A bound pod is deleted."""
+        """Remove a bound pod that was deleted."""
         state = self.state(pod)
         if state is None or state.assumed:
             raise CacheError(f"pod {pod.uid} is not found in scheduler cache, so cannot be removed from it")
@@ -372,7 +393,7 @@ class Cache:
         self.changes.setdefault(node_name, []).append(CacheChange(entry, 1))
 
     def _take(self, state: PodState) -> bool:
-        """Take the pod off its node; False where the node came back without it."""
+        """Take the pod off its node. False where the node was forgotten and came back without it."""
         info = self.infos.get(state.node_name)
         entry = state.entry
         if info is None:
@@ -390,29 +411,29 @@ class Cache:
     # --- nodes ----------------------------------------------------------------------------------------------
 
     def add_node(self, node: Node) -> None:
-        """A node is added, or a known node is added again."""
+        """Add a node, or a known node again."""
         self.order.add(node.name, self.zone_key(node.labels))
         self._set_node(node)
 
     def update_node(self, old: Node, node: Node) -> None:
-        """A node is updated."""
+        """Update a node."""
         self.order.update(node.name, self.zone_key(old.labels), self.zone_key(node.labels))
         self._set_node(node)
 
     def replace_node(self, node: Node) -> None:
-        """*node* in place of the one of its name, as if it had come so: its zone and its images must be the
+        """Replace the node of the same name by *node*, as if it had come so. Zone and images must be the
         same."""
         info = self.infos[node.name]
         info.node = node
         self._note_change(info.name, CacheChange(None, 0, node, info.images))
 
     def remove_node(self, node: Node) -> None:
-        """A node is deleted; its pods stay until they are deleted themselves."""
+        """Remove a deleted node; its pods stay until they are deleted themselves."""
         info = self.infos.get(node.name)
         if info is None:
             raise CacheError(f"node {node.name} is not found")
         self.node_count -= info.node is not None
-        self.images_revision += bool(info.images)
+        self.images_revision += info.node is not None and bool(info.node.status.images)
         if self.forgets_with_node:
             for entry in info.pods:
                 self._note_change(info.name, CacheChange(entry, -1))
@@ -425,7 +446,7 @@ class Cache:
         self._forget_images(node)
 
     def give_back(self, name: str, entries: Iterable[Entry]) -> None:
-        """The node called *name* was only tried gone: *entries*, with which it was forgotten, are on it
+        """Undo a trial without the node called *name*: *entries*, with which it was forgotten, are on it
         again."""
         for entry in entries:
             state = self._states.get(entry.pod.uid)
@@ -446,11 +467,13 @@ class Cache:
         images: dict[str, tuple[int, int]] = {}
         for image in node.status.images:
             for name in image.names:
-                # Upstream: the size is that of the first node with the image; the count is not updated on
-                # other nodes.
-                size, nodes = self._image_nodes.setdefault(name, (image.size_bytes, set()))
-                nodes.add(node.name)
-                images.setdefault(name, (size, len(nodes)))
+                # Upstream: the count is not updated on other nodes.
+                state = self._image_states.get(name)
+                if state is None:
+                    state = self._image_states[name] = ImageState(image.size_bytes, set())
+                state.nodes.add(node.name)
+                if not self.counts_images_late:
+                    images.setdefault(name, state.summary)
         info.node = node
         info.images = images
         self._note_change(info.name, CacheChange(None, 0, node, info.images))
@@ -459,22 +482,20 @@ class Cache:
         """Each image of *node* with its size in bytes and the number of nodes that have it now."""
         if not node.status.images:
             return {}
-        names = (name for image in node.status.images for name in image.names)
-        return {
-            name: (image[0], len(image[1]))
-            for name in names
-            if (image := self._image_nodes.get(name)) is not None
-        }
+        names = [name for image in node.status.images for name in image.names]
+        states = self._image_states
+        return {name: states[name].summary for name in names if name in states}
 
     def _forget_images(self, node: Node | None) -> None:
         if node is None:
             return
         for image in node.status.images:
             for name in image.names:
-                nodes = self._image_nodes.get(name, (0, set[str]()))[1]
-                nodes.discard(node.name)
-                if not nodes:
-                    self._image_nodes.pop(name, None)
+                state = self._image_states.get(name)
+                if state is not None:
+                    state.nodes.discard(node.name)
+                    if not state.nodes:
+                        del self._image_states[name]
 
     def _info(self, name: str) -> NodeInfo:
         info = self.infos.get(name)

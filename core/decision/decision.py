@@ -23,7 +23,7 @@ from .verdict import FitError, Outcome, SearchResult, reasons_in
 
 
 class RejectedNode(Record):
-    """The plugin that rejected a node, and its code."""
+    """The plugin that rejected a node, and its status code."""
 
     plugin: str | None
     """null where PreFilter left the node out."""
@@ -35,39 +35,39 @@ class DecisionRecord(Record, kw_only=True):
 
     pod: PodKey
     host: str | None
-    """The node; null if the pod got none in this decision."""
+    """The node; null if this decision gives the pod none."""
     error: str | None
     """Upstream's message if the pod got no node."""
     feasible: Names | UnsetType = UNSET
     """--details: the nodes that fit, in visiting order."""
     failed: Mapping[str, Names] | UnsetType = UNSET
-    """--details: node -> why it does not fit."""
+    """--details: node -> the reasons why the pod does not fit."""
     priorities: Mapping[str, Mapping[str, int]] | UnsetType = UNSET
     """--details: priority or plugin -> node -> score."""
     scores: Mapping[str, int] | UnsetType = UNSET
     """--details: node -> weighted sum."""
     preemption: PreemptionRecord | None = None
-    """What preemption found; null if it was not tried."""
+    """The outcome of preemption; null if it was not tried."""
     allocations: Mapping[str, Names] | UnsetType = UNSET
-    """Of a placed pod with claims to devices: claim -> its devices, as driver/pool/device."""
+    """For a placed pod with claims to devices: claim -> its devices, as driver/pool/device."""
     plugins: Names | UnsetType = UNSET
-    """Releases with plugins: those that rejected nodes or the pod."""
+    """Releases with plugins: the plugins that rejected nodes or the pod."""
     statuses: Mapping[str, RejectedNode] | UnsetType = UNSET
-    """--details, releases with plugins: node -> the plugin that rejected it, and its code."""
+    """--details, releases with plugins: node -> the plugin that rejected it, and its status code."""
     post_filter: str | UnsetType | None = UNSET
     """--details, releases with plugins: the message of PostFilter."""
 
 
 class CycleRecord(DecisionRecord, kw_only=True):
-    """One decision, in order. With final, no other one follows for the pod; the preemption of a later one may
-    still evict it."""
+    """One decision of a run, in order. With final, no other one follows for the pod, though a later pod's
+    preemption may still evict it."""
 
     waiting: Literal[True] | UnsetType = UNSET
-    """Releases with plugins: the node is not final, as Permit plugins make the pod wait there."""
+    """Releases with plugins: the pod waits there for Permit plugins, so the node is not final."""
     retry: bool
-    """The pod had made room in an earlier decision, and is tried again."""
+    """Whether this is another attempt of a pod that made room in an earlier decision."""
     final: bool
-    """No other decision follows for this pod."""
+    """Whether no other decision follows for this pod."""
 
 
 class PluginStatus(Protocol):
@@ -85,7 +85,7 @@ class PluginStatus(Protocol):
 
 @attrs.frozen
 class NodeFailure:
-    """A failure of a pod on a node."""
+    """The failure of a pod on a node."""
 
     rules: tuple[str, ...]
     """The predicates, or the plugin, that rejected it."""
@@ -100,24 +100,24 @@ class Details:
 
     names: list[str]
     feasible_rows: Rows
-    """After extenders, in visiting order: intp[k]; a row can be here twice."""
+    """The feasible rows after extenders, in visiting order: intp[k]; a row can be here twice."""
     search: SearchResult | None = None
     _ranking: Ranking | LateRanking | None = None
     reduced: Mapping[str, Scores] = attrs.Factory(dict)
-    """Priority -> int64[k]: its scores after the reduce step, where the cycle ended after that without a
+    """Priority -> its scores after the reduce step, int64[k], where the cycle ended between that and the
     ranking."""
     extender_reasons: dict[str, list[str]] = attrs.Factory(dict)
     passed_extenders: bool = False
-    """Extenders were asked already."""
+    """Whether extenders were asked already."""
     best: Rows | None = None
-    """Where those with the highest total are among ``feasible_rows``; None: nothing was scored, or it was
-    copied."""
+    """The indexes in ``feasible_rows`` of those with the highest total; None: nothing was scored, or this is
+    a copy."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """For copies and pickles: what can be read, without the scheduler's own state behind it."""
+        """For copies and pickles: all that can be read, without the scheduler's own state behind it."""
         if self is NO_DETAILS:
             return "NO_DETAILS"
         settled = {
@@ -134,8 +134,15 @@ class Details:
     def ranking(self) -> Ranking | None:
         """The scores of ``feasible_rows``; None where nothing was scored."""
         if isinstance(self._ranking, LateRanking):
-            self._ranking = self._ranking.work_out()
+            self._ranking = self._ranking.work_out(None)
         return self._ranking
+
+    def ranking_at(self, places: Rows) -> Ranking | None:
+        """The scores of the ``feasible_rows`` at *places* alone, which may cost less; None where nothing was
+        scored."""
+        if isinstance(self._ranking, LateRanking):
+            return self._ranking.work_out(places)
+        return None if self._ranking is None else self._ranking.at(places)
 
     def rank(self, ranking: Ranking | LateRanking) -> None:
         """Set the scores, and where the best of them are."""
@@ -162,12 +169,12 @@ class Details:
 
     @property
     def outside(self) -> Rows:
-        """Rows that were not judged, as plugins named others; removing pods there cannot help."""
+        """The rows that were not judged, as plugins named other nodes; removing pods there cannot help."""
         return np.zeros(0, np.intp)
 
     @property
     def failed(self) -> dict[str, list[str]]:
-        """Node -> why it does not fit, in visiting order."""
+        """Node -> the reasons why the pod does not fit, in visiting order."""
         reasons_by_node = {}
         if self.search is not None:
             verdict = self.search.verdict
@@ -198,7 +205,7 @@ class Details:
         return NodeFailure(tuple(verdict.rejecting_predicates(row)), reasons)
 
     def refusals(self) -> dict[int, NodeFailure]:
-        """Row -> why it does not fit, of all rows that do not, visited or not."""
+        """Row -> the failure, for all rows where the pod does not fit, visited or not."""
         distinct: dict[NodeFailure, NodeFailure] = {}
         refusals_by_row = ((row, self.refusal(row)) for row in range(len(self.names)))
         return {
@@ -272,16 +279,15 @@ NO_DETAILS = Details([], np.zeros(0, np.intp))
 
 
 class Decision(msgspec.Struct, eq=False):
-    """The decision about a pod: its node, or why it goes nowhere. A pod that fits nowhere is a decision, not
-    an exception."""
+    """The decision about a pod: its node, or why it gets none. A pod that fits nowhere is a decision, not an
+    exception."""
 
     pod: Pod
     host: str | None = None
     error: str | None = None
     """Upstream's message if the pod got no node."""
     fit_error: FitError | None = None
-    """What the message says, if the pod fits on no node: reasons with their counts, and what PostFilter
-    said."""
+    """The failure of a pod that fits on no node: the reasons with their counts, and PostFilter's message."""
     is_fit_error: bool = False
     """Whether the error says that the pod fits on no node; otherwise something went wrong."""
     details: Details = NO_DETAILS
@@ -292,18 +298,18 @@ class Decision(msgspec.Struct, eq=False):
     plugins: frozenset[str] | None = None
     """The plugins that rejected nodes or the pod; None for a release without plugins."""
     is_gated: bool = False
-    """The pod was not tried, because a PreEnqueue plugin holds it back."""
+    """Whether the pod was not tried because a PreEnqueue plugin holds it back."""
     is_waiting: bool = False
-    """The pod has a host, but is not bound yet: Permit plugins make it wait until they allow it, or reject
+    """Whether the pod has a host but is not bound yet: Permit plugins make it wait until they allow or reject
     it."""
     allocations: Mapping[str, list[str]] | None = None
     """Claim -> its devices, as ``driver/pool/device``, once the pod is placed; None if it has no claims to
     devices."""
     is_retry: bool = False
-    """The pod had made room in an earlier cycle of the run, and is tried again."""
+    """Whether this is another attempt of a pod that made room in an earlier cycle of the run."""
     is_final: bool = True
-    """No other cycle of the run follows for the pod. It is False where the pod makes room: its retry comes at
-    the end."""
+    """Whether no other cycle of the run follows for the pod. False where the pod makes room: its retry comes
+    at the end."""
 
     def __repr__(self) -> str:
         outcome = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
@@ -317,12 +323,12 @@ class Decision(msgspec.Struct, eq=False):
         return self.view().html()
 
     def fail(self, error: FitError) -> None:
-        """Set that the pod fits on no node, for what *error* says."""
+        """Record the failure *error*: the pod fits on no node."""
         self.fit_error, self.error, self.is_fit_error = error, str(error), True
 
     @property
     def reasons(self) -> dict[str, int]:
-        """Reason -> how many nodes have it, that of most nodes first; 0 for what is said of no node."""
+        """Reason -> the number of nodes with it, the most frequent first; 0 for a reason of no node."""
         if self.fit_error is not None and self.fit_error.reasons:
             return self.fit_error.most_first
         return {} if self.error is None else reasons_in(self.error)
@@ -371,7 +377,7 @@ class Decision(msgspec.Struct, eq=False):
 
     @property
     def victims(self) -> list[Pod]:
-        """The pods that have to leave, so that the pod fits on the node that it waits for."""
+        """The pods that have to leave the node that the pod waits for, so that it fits there."""
         plan = self.preemption
         return list(plan.victims) if plan is not None and plan.node is not None else []
 
@@ -415,8 +421,8 @@ class Decision(msgspec.Struct, eq=False):
     # --- as tables ------------------------------------------------------------------------------------------
 
     def to_frame(self, library: str | None = None) -> Any:
-        """A row a node that was visited, as a DataFrame: node, fits, total, a column a priority, reasons;
-        empty without details.
+        """The visited nodes as a DataFrame, one row each: node, fits, total, a column a priority, reasons.
+        Empty without details.
 
         *library* is ``pandas`` or ``polars``; by default the first of them that is installed.
         """
@@ -438,7 +444,7 @@ class Decision(msgspec.Struct, eq=False):
             }
 
     def view(self) -> View:
-        """Its view in a notebook: the nodes, those with the highest totals first."""
+        """The decision's view in a notebook: the nodes, those with the highest totals first."""
         facts = {
             "host": self.host,
             "error": self.error,

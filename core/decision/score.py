@@ -19,7 +19,7 @@ from .extender import Extender, extender_scores
 
 @attrs.define(eq=False, repr=False)
 class Ranking:
-    """Scores of the k feasible nodes, in their order: in total, and of each priority, int64[k], after its
+    """The scores of the k feasible nodes, in their order: totals, and int64[k] of each priority after its
     reduce step, without weight."""
 
     totals: Scores
@@ -30,27 +30,31 @@ class Ranking:
 
     @property
     def standing(self) -> Scores:
-        """int64[k]: the totals, perhaps but for what all nodes get alike."""
+        """int64[k]: the totals, possibly without a part that all nodes share."""
         return self.totals
+
+    def at(self, places: Rows) -> Ranking:
+        """The scores of the nodes at *places* alone."""
+        by_priority = {name: scores.take(places) for name, scores in self.by_priority.items()}
+        return Ranking(self.totals.take(places), by_priority, {})
 
 
 @attrs.define(eq=False, repr=False)
 class LateRanking:
-    """A ranking of which only the standing is known: the rest costs as much as the decision, and few ask for
-    it."""
+    """A ranking with only its standing known: the rest costs as much as the decision, and is rarely read."""
 
     standing: Scores
-    work_out: Callable[[], Ranking]
-    """To be called before the next cycle."""
+    work_out: Callable[[Rows | None], Ranking]
+    """To be called before the next cycle, with the places of the nodes in question; None: all."""
 
     @property
     def totals(self) -> Scores:
-        return self.work_out().totals
+        return self.work_out(None).totals
 
 
 class ScoreError(Exception):
-    """Priorities failed; the cycle ends with this text. ``reduced``: scores by priority, where they were
-    worked out before that."""
+    """Priorities failed; the cycle ends with this text. ``reduced``: the scores by priority that were
+    computed before."""
 
     def __init__(self, text: str, reduced: Mapping[str, Scores] = MappingProxyType({})) -> None:
         super().__init__(text)
@@ -123,7 +127,7 @@ lastNodeIndex moves)."""
 
 def places_of_best(totals: Ints) -> Rows:
     """The places of the highest of *totals*: intp[k]."""
-    # To find the place of the highest first takes half as long as to ask numpy for the highest.
+    # Finding the place of the highest first takes half as long as asking numpy for the highest.
     places: Rows = (totals == totals[totals.argmax()]).nonzero()[0]
     return places
 
@@ -152,7 +156,7 @@ class TopOfHeap:
 
 @cache
 def _preorder(bits: int) -> Ints:
-    """Numbers that rise as the places below 2 ** *bits* of a heap are met in preorder: int64[2 ** bits]."""
+    """The rank of each place below 2 ** *bits* of a heap in preorder: int64[2 ** bits]."""
     numbers = np.arange(1, (1 << bits) + 1)
     depths = np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
     order: Ints = (numbers << depths.max() - depths) * 64 + depths
@@ -172,14 +176,14 @@ class TieBreaker:
         return self.of(places_of_best(totals))
 
     def of(self, places: Rows) -> int:
-        """The place of the host among the nodes that fit; those with the best total are at *places*, in
+        """The place of the host among the nodes that fit. The nodes with the best total are at *places*, in
         visiting order."""
         if len(places) > 1 and isinstance(self.pick, TopOfHeap):
             return int(places[self.pick.among(places)])
         return int(places[self.which(len(places))])
 
     def which(self, count: int) -> int:
-        """The index of the host among *count* nodes with equal totals, in visiting order; the counter of
+        """The index of the host among *count* nodes with equal totals, in visiting order. The counter of
         picks moves on."""
         which, moves = self.pick(count, self.last_node_index)
         self.last_node_index += moves

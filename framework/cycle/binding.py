@@ -1,5 +1,4 @@
-"""From a decision to a binding: Reserve, Permit and its wait, PreBind, Bind, PostBind, and how they are
-undone.
+"""The binding cycle: Reserve, Permit and its wait, PreBind, Bind, PostBind, and how they are undone.
 
 Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, their runners in
 framework/runtime/framework.go.
@@ -31,7 +30,7 @@ PREEMPTION = "DefaultPreemption"
 
 
 def _report_phase(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
-    """*status*, after *on_phase* was called with that end of the part."""
+    """*status*, after a call of *on_phase* with it as the end of *part*."""
     if on_phase is not None:
         on_phase(part, SUCCESS if status is None else status.code.value)
     return status
@@ -49,7 +48,8 @@ def _refusal(status: Status, point: str, plugin: Plugin, cycle: FrameworkCycle) 
 
 
 def _fit_error(status: Status, step: str, release: Release) -> Status | None:
-    """A rejection in the words of a FitError over the pod's node alone; None in releases where it is none."""
+    """A rejection in the words of a FitError for the pod's node alone; None where the release has another
+    form."""
     if not status.is_rejection or step not in release.framework.fit_errors_after:
         return None
     return attrs.evolve(status, reasons=(str(FitError(1, Counter(status.reasons))),))
@@ -74,25 +74,24 @@ class FrameworkBinding(BindingCycle):
     engine: Engine
     profile_of: Callable[[Pod], Profile]
     latest_cycle: Callable[[Pod], FrameworkCycle]
-    """The latest cycle if it was for this pod, else a new one."""
+    """The latest cycle if it was for the given pod, else a new one."""
     ends_nominations: ClassVar[bool] = True
     queue: FrameworkQueue | None = None
-    """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
+    """The queue of pods that plugins activate; None: there is none, and nothing happens."""
     _plain: dict[str, bool] = attrs.Factory(dict)
-    """By profile: whether only plugins run after a decision that have nothing to do for a pod without
-    claims."""
+    """Profile -> whether none of the plugins after a decision has anything to do for a pod without claims."""
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
     def assume_and_bind(
         self, pod: Pod, host: str, profile: Profile, latest: FrameworkCycle | None
     ) -> Status | None:
-        """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on
-        success. *latest*: the pod's cycle; None where another scheduler has decided."""
+        """Run all steps at once, up to a wait. Returns a plugin's refusal, after everything was undone; None
+        on success. *latest*: the pod's cycle; None where another scheduler has decided."""
         # A cycle would take as long as the decision.
         template = self.engine.template_of(pod) if latest is None else latest.template
         if self._runs_nothing(profile, template):
-            return self._assume_plainly(pod, host, latest)
+            return self._assume_plainly(pod, host, template, latest)
         cycle = latest or self.latest_cycle(pod)
         bound = pod.bound_to(host)
         refusal = self._reserve(pod, bound, profile, cycle)
@@ -102,10 +101,12 @@ class FrameworkBinding(BindingCycle):
         refusal = refusal or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
         return refusal or self._bind(bound, profile, cycle)
 
-    def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle | None) -> Status | None:
-        """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
+    def _assume_plainly(
+        self, pod: Pod, host: str, template: Template, cycle: FrameworkCycle | None
+    ) -> Status | None:
+        """The same where no plugin has anything to do with the pod. The bound pod is not read, so it is not
         made yet."""
-        unassumed = self._assume(pod, pod, None if cycle is None else cycle.template, host)
+        unassumed = self._assume(pod, pod, None if pod.node_name else template, host)
         if unassumed is not None or cycle is None:
             return unassumed
         if (on_phase := self.engine.on_phase) is not None:
@@ -127,7 +128,7 @@ class FrameworkBinding(BindingCycle):
         profile = self.profile_of(pod)
         cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
-            refusal = self._assume_plainly(pod, host, None if pod.node_name else cycle)
+            refusal = self._assume_plainly(pod, host, cycle.template, None if pod.node_name else cycle)
         else:
             refusal = self._reserve(pod, pod.bound_to(host), profile, cycle)
         if refusal is None:
@@ -135,7 +136,8 @@ class FrameworkBinding(BindingCycle):
         return self._failure(refusal)
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Assume, Reserve, Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
+        """Run assume, Reserve and Permit. If a plugin refuses, all reservations are undone and the pod is
+        forgotten.
 
         A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
         """
@@ -261,8 +263,7 @@ class FrameworkBinding(BindingCycle):
     def _pre_bind(
         self, pod: Pod, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]
     ) -> Status | None:
-        """PreBind of *plugins* only, in order; after a failure everything is undone as in
-        :meth:`_reserve`."""
+        """Run PreBind of *plugins*, in order; after a failure everything is undone as in :meth:`_reserve`."""
         for plugin in plugins:
             status = _without_pre_filter(plugin, profile) or plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _has_failed(status):
@@ -270,8 +271,8 @@ class FrameworkBinding(BindingCycle):
         return None
 
     def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as
-        in :meth:`_reserve`."""
+        """Run Bind until a plugin does not skip, then PostBind; after a failure everything is undone as in
+        :meth:`_reserve`."""
         host = pod.spec.node_name
         status = None
         for plugin in profile.points["bind"]:

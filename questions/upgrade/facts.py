@@ -308,7 +308,8 @@ class FollowingSide:
         # Carry out what is decided before.
         for step in self.leader.steps[self._done : number]:
             pod = step.decision.pod
-            if pod.spec.rule_volumes or pod.spec.resource_claims or engine.template_of(pod).device_resources:
+            template = engine.template_of(pod)
+            if template.volumes or pod.spec.resource_claims or template.device_resources:
                 run.follow(pod, step.decision)  # what its claims get is decided in the cycle itself
             else:
                 run.carry_out(pod, step.decision)

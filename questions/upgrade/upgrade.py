@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import attrs
 
+from ...api.garbage import passing
 from ...api.meaning import COMPARISONS, requests_of, total_of
 from ...api.objects import (
     ZERO,
@@ -528,13 +529,17 @@ class Upgrade:
     def run(self, task: Task) -> Any:
         """The result of a method in another process; or its error, which the process that asked raises. A
         defect is a RuntimeError."""
-        name, *arguments = task
         try:
-            return getattr(self, name)(*arguments)
+            return self._done(task)
         except KubeclassicError as error:
             return KubeclassicError(str(error))
         except Exception as error:
             return RuntimeError(f"{type(error).__name__}: {error}")
+
+    def _done(self, task: Task) -> Any:
+        name, *arguments = task
+        with passing():
+            return getattr(self, name)(*arguments)
 
     def results(self, tasks: Sequence[Task], executor: Executor | None, observer: Observer) -> Iterator[Any]:
         """The results of *tasks*, methods with their arguments, in order.
@@ -543,8 +548,7 @@ class Upgrade:
         that is lost.
         """
         if executor is None:
-            for name, *arguments in tasks:
-                yield getattr(self, name)(*arguments)
+            yield from map(self._done, tasks)
             return
         done = dict(observer.following(run_on(executor, self.run, tasks), len(tasks), "upgrading", "tasks"))
         for number in range(len(tasks)):

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from kubeclassic.api.garbage import settled
+from kubeclassic.api.garbage import passing, settled
 
 
 class Cyclic:
@@ -20,3 +20,23 @@ def test_runs_inside_of_a_question_leave_nothing_behind():
                 left.append(weakref.ref(Cyclic()))
         gc.collect()
         assert [one() for one in left] == [None, None]
+
+
+def test_what_a_part_of_a_question_leaves_behind_is_collected_at_its_end():
+    """Its schedulers, and nothing runs meanwhile."""
+    with settled():
+        with passing():
+            left = weakref.ref(Cyclic())
+            assert not gc.isenabled()
+        assert (left(), gc.isenabled()) == (None, True)
+
+
+def test_a_collector_that_is_off_stays_off():
+    """Who has turned it off has reasons."""
+    gc.disable()
+    try:
+        with passing():
+            left = weakref.ref(Cyclic())
+        assert (left() is None, gc.isenabled()) == (False, False)
+    finally:
+        gc.enable()

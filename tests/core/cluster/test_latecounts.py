@@ -9,6 +9,7 @@ import pytest
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.run import EventFeed
+from kubeclassic.framework.flow import laid_out
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
@@ -39,6 +40,32 @@ def test_all_nodes_of_the_first_snapshot_count_alike(release):
     nodes = (with_images("n0", "a:1"), with_images("n1", "a:1"))
     first, second = scores(release, *nodes, new=wanting("x", "a:1"))
     assert (first == second) is (release == "1.29")
+
+
+def late_engine(release, *nodes):
+    """A scheduler of *release* that knows *nodes*, whose images it counts late."""
+    made = engine_for(release, {}, counts_images_late=True)
+    EventFeed(made).put_all(nodes)
+    return made
+
+
+def test_nodes_share_the_count_of_an_image():
+    """The number of nodes that have it now, with the size that the first of them gave."""
+    nodes = [with_images("n0", "a:1"), with_images("n1", "a:1")]
+    made = late_engine("1.27", *nodes)
+    first, second = map(made.cache.image_states, nodes)
+    assert first == second == {"a:1": (600 * MIB, 2)}
+    assert first["a:1"] is second["a:1"]
+    made.cache.remove_node(nodes[0])
+    assert made.cache.image_states(nodes[1]) == {"a:1": (600 * MIB, 1)}
+
+
+def test_a_list_that_has_a_node_twice_keeps_the_counts_of_the_snapshot():
+    """In 1.17 and 1.18 a list may be read on in the middle."""
+    made = late_engine("1.18", with_images("n0", "a:1"), with_images("n1", "a:1"))
+    made.warm()
+    table = laid_out(made.table, np.array([1, 0, 1]), made.cache, keeps_ghosts=False)
+    assert table.images == {"a:1": dict.fromkeys(range(3), (600 * MIB, 2))}
 
 
 @pytest.mark.parametrize("release, score", [("1.29", 28), ("1.30", 14)])
