@@ -49,7 +49,7 @@ class RunningPredicate(Record):
 
     name: str
     origin: str = field(name="from")
-    """Why it runs: the Policy, the provider, a gate, or because it always does."""
+    """The reason why it runs: the Policy, the provider, a gate, or that it is mandatory."""
 
 
 class WeightedPriority(Record):
@@ -63,11 +63,11 @@ class PolicyFault(Record):
     """One fault of a Policy."""
 
     where: str
-    """The path of the entry; empty: the whole."""
+    """The path of the entry; empty: the whole Policy."""
     what: str
-    """What is wrong, in the original's words."""
+    """The fault, in the original's words."""
     got: str | None = None
-    """What was written, where the words do not say it."""
+    """The faulty value, where the text of the fault does not name it."""
 
 
 class PolicyCheck(DocumentRecord, kw_only=True):
@@ -76,17 +76,18 @@ class PolicyCheck(DocumentRecord, kw_only=True):
     KIND = "PolicyCheck"
     release: str
     refused: str | None = None
-    """Why the release does not start with it, in the original's words; null if it does."""
+    """The reason why the release does not start with the Policy, in the original's words; null if it
+    starts."""
     faults: tuple[PolicyFault, ...] = ()
-    """Every fault, of each entry by itself; none if it starts."""
+    """All faults, of each entry by itself; empty if the release starts."""
     predicates: tuple[RunningPredicate, ...] = ()
-    """What runs, in running order."""
+    """The predicates that run, in running order."""
     never_run: Names = ()
-    """Predicates that are accepted but never run."""
+    """The predicates that are accepted but never run."""
     priorities: tuple[WeightedPriority, ...] = ()
-    """Sorted by name."""
+    """The priorities, sorted by name."""
     extenders: Names = ()
-    """Their URLs, in calling order."""
+    """The URLs of the extenders, in calling order."""
     check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
     hard_pod_affinity_weight: int = field(default=1, name="hardPodAffinitySymmetricWeight")
     warnings: tuple[str, ...] = ()
@@ -152,10 +153,10 @@ def refused_check(
 def faults_of(
     policy: Document | JsonObject | None, release: Release, refusal: str, attempt: Attempt
 ) -> tuple[PolicyFault, ...]:
-    """Every fault of *policy*, refused with *refusal*: *attempt* gets each entry by itself, and raises for a
-    wrong one.
+    """Every fault of *policy*, refused with *refusal*.
 
-    What no entry alone is refused for is a fault of the whole.
+    *attempt* gets each entry by itself, and raises for a faulty one. A refusal that no entry causes alone is
+    a fault of the whole.
     """
     try:
         parsed = read_policy(policy or {})
@@ -171,7 +172,8 @@ def faults_of(
             if text is None:
                 accepted.append(entry)
             else:
-                is_weight = "weight" in text and "Invalid value" not in text
+                # Names of rules are in the text, too.
+                is_weight = "have a positive weight" in text and "Invalid value" not in text
                 weight = f"weight {entry.weight}" if is_weight else None
                 refused.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
     rest = _refusal(attempt, replace(parsed, **{name: tuple(entries) for name, entries in parts.items()}))

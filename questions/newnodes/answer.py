@@ -32,10 +32,10 @@ Mix = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
 
 
-# Searches new nodes, by trial: a mix that does, with as few nodes of each kind as do, then kinds swapped for
-# others that cost less. Scheduling is not monotone: with a node more a pod can find no place that found one
-# before. So nothing follows for other mixes. What is found does, and with one node fewer of any of its kinds
-# it does not: both were simulated. A mix that costs less can still exist.
+# New nodes are searched by trial: first a mix that is enough, then as few nodes of each kind as are enough,
+# then kinds swapped for others that cost less. Scheduling is not monotone: a pod that found a node can find
+# none once there is a node more. So one mix says nothing about others. The mix found is enough, and with one
+# node fewer of any of its kinds it is not: both were simulated. A mix that costs less can still exist.
 
 
 class PodWithoutNode(Record):
@@ -50,11 +50,11 @@ class NewNode(Record):
 
     name: str
     node: str
-    """Its kind."""
+    """Its kind of node."""
     pods: Count
-    """Pods that wanted a node; what DaemonSets run does not count."""
+    """Pods on it, without those of DaemonSets."""
     requested: Amounts
-    """By all pods on it."""
+    """The requests of all pods on it."""
     allocatable: Amounts
 
 
@@ -64,42 +64,59 @@ class MixTrial:
 
     mix: Mix
     pod_count: int
-    """How many pods wanted a node, without those that found none with any mix."""
+    """How many pods need a node, without those that are set aside."""
     missing: tuple[PodWithoutNode, ...]
-    """Those of them that have none, in the order in which they were tried."""
+    """The counted pods that found none, in the order in which they were tried."""
+    missing_aside: tuple[PodWithoutNode, ...]
+    """The pods that are set aside and found none."""
     nodes: tuple[NewNode, ...]
     evicted: Mapping[str, str]
     """Evicted pod -> the pod that evicted it."""
 
     @property
     def is_placed(self) -> bool:
-        """Whether each of these pods has a node."""
+        """Whether each counted pod has a node."""
         return not self.missing
+
+    @property
+    def all_missing(self) -> tuple[PodWithoutNode, ...]:
+        """The pods that found none."""
+        return *self.missing_aside, *self.missing
 
 
 @attrs.define(eq=False)
 class MixTrials:
-    """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they
-    come first or alone."""
+    """Mixes of *kinds*, tried for the pods of *question*: its copies, and the pending pods if they come first
+    or alone."""
 
     question: CapacityQuestion
     kinds: Kinds
     new_engine: Callable[[], Engine]
     on_progress: Callable[[int], None]
-    """Called after each simulation with how many there were."""
+    """Called after each simulation with the number of simulations."""
     hopeless: frozenset[str] = frozenset()
-    """Pods that found no node with any mix: they are tried, and do not count."""
+    """Pods that are set aside: they are tried, and do not count."""
     by_mix: dict[Mix, MixTrial] = attrs.Factory(dict)
 
     def leave_out(self, keys: Iterable[str]) -> None:
-        """From now on the pods *keys* do not count."""
+        """Set the pods *keys* aside: they do not count any more, in past trials either."""
         self.hopeless |= frozenset(keys)
         for mix, trial in self.by_mix.items():
-            missing = tuple(pod for pod in trial.missing if pod.pod not in self.hopeless)
-            self.by_mix[mix] = attrs.evolve(trial, pod_count=self.pod_count, missing=missing)
+            missing, aside = self._split((*trial.missing_aside, *trial.missing))
+            self.by_mix[mix] = attrs.evolve(
+                trial, pod_count=self.pod_count, missing=missing, missing_aside=aside
+            )
+
+    def _split(
+        self, missing: Iterable[PodWithoutNode]
+    ) -> tuple[tuple[PodWithoutNode, ...], tuple[PodWithoutNode, ...]]:
+        """The pods of *missing* that count, and those that are set aside."""
+        every = tuple(missing)
+        counted = tuple(pod for pod in every if pod.pod not in self.hopeless)
+        return counted, tuple(pod for pod in every if pod.pod in self.hopeless)
 
     def of(self, mix: Mix) -> MixTrial:
-        """The outcome of *mix*: simulated once."""
+        """The outcome of *mix*, which is simulated only once."""
         if mix in self.by_mix:
             return self.by_mix[mix]
         engine = self.new_engine()
@@ -116,7 +133,7 @@ class MixTrials:
                 for outcome in outcomes
                 if outcome.word != "placed"
             ]
-        counted = tuple(pod for pod in missing if pod.pod not in self.hopeless)
+        counted, aside = self._split(missing)
         nodes = []
         room = FreeRoom.of(engine)
         for kind, count in zip(self.kinds, mix, strict=True):
@@ -129,7 +146,12 @@ class MixTrials:
                 pods = int(room.requested[-1, at]) - len(kind.daemons)
                 nodes.append(NewNode(name, kind.name, pods, requested, allocatable))
         self.by_mix[mix] = MixTrial(
-            mix=mix, pod_count=self.pod_count, missing=counted, nodes=tuple(nodes), evicted=evicted
+            mix=mix,
+            pod_count=self.pod_count,
+            missing=counted,
+            missing_aside=aside,
+            nodes=tuple(nodes),
+            evicted=evicted,
         )
         self.on_progress(len(self.by_mix))
         return self.by_mix[mix]
@@ -142,7 +164,7 @@ class MixTrials:
 
     @property
     def pod_count(self) -> int:
-        """The number of pods that want a node and count."""
+        """The number of pods that need a node and count."""
         copies = self.question.limit or 0
         waiting = len(self.question.scenario.pending)
         return (
@@ -164,7 +186,7 @@ class MixTrials:
             for pod in waiting
             if engine.pod_state(pod) is None
         ]
-        # The copies that are not there: first that of the template whose turn it was.
+        # The copies without a node, the one that ended the count first.
         counts = [0] * len(counted.placed)
         reason = counted.stop.message
         for at, pod in self.copies():
@@ -175,7 +197,7 @@ class MixTrials:
         return missing, counted.evicted
 
     def copies(self) -> Iterator[tuple[int, Pod]]:
-        """Each copy that is wanted, with the number of its template, in the order in which they come."""
+        """Each copy to place, with the number of its template, in order."""
         return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
 
 
@@ -189,13 +211,13 @@ class PodShape:
     keys: Names
     requests: Mapping[str, int]
     refusals: Names
-    """For each kind why an empty new node does not take one; empty if it does."""
+    """For each kind the reasons why an empty new node rejects such a pod; "" if it does not."""
 
 
 @attrs.frozen(eq=False)
 class Demand:
-    """The pods of some trials; *rooms*: for each kind what an empty new node has left; *prices*: what a node
-    of each kind costs."""
+    """The pods of some trials; *rooms*: for each kind the free amounts of an empty new node; *prices*: for
+    each kind the cost of a node."""
 
     shapes: Sequence[PodShape]
     rooms: Sequence[Mapping[str, int]]
@@ -212,7 +234,7 @@ class Demand:
             item for template in question.templates for item in (*template.objects, *template.copy(0)[1])
         ]
         for kind in trials.kinds:
-            # A scheduler of one new node, and nothing else that takes room.
+            # A scheduler with one new node, and nothing else that takes room.
             run = Run(trials.new_engine(), details=False)
             for item in (*others, *kind.copies(1)):
                 run.put(item)
@@ -236,8 +258,8 @@ class Demand:
         return cls(shapes, rooms, [kind.cost for kind in trials.kinds])
 
     def needed(self, keys: Collection[str], only: int | None) -> Mix:
-        """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for
-        it, or of the kind *only*."""
+        """An estimate of the nodes that the pods *keys* need by their requests. Each pod goes to the kind
+        that is cheapest for it, or to the kind *only*."""
         counted = set(keys)
         kinds = range(len(self.rooms)) if only is None else (only,)
         requested: list[Counter[str]] = [Counter() for _ in self.rooms]
@@ -265,11 +287,11 @@ class Demand:
 
 
 WORK = 20_000
-"""How many pods are placed in all before nothing is swapped any more."""
+"""How many pods all trials place together before swapping ends."""
 LEAST_TRIALS = 10
 MOST_TRIALS = 400
 SWAPPED = 3
-"""That many nodes of a kind are swapped for nodes of another at once."""
+"""How many nodes of one kind are swapped at most for nodes of another at once."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -277,21 +299,21 @@ class MixesFound:
     """The results of the search."""
 
     best: MixTrial
-    """The mix that does; if none does the one with which fewest pods were left."""
-    stuck: tuple[PodWithoutNode, ...] = ()
-    """Pods that found no node with any mix that was tried: the search is for the others."""
+    """The mix that is enough; if none is, the one that leaves the fewest pods."""
+    aside_count: int = 0
+    """How many pods are set aside, as no mix that was tried first is enough for all; the search is for the
+    others."""
     fewer: tuple[MixTrial, ...] = ()
-    """With one node less of each kind that the mix has: none of them does."""
+    """The trials with one node less of each kind that the mix has; none is enough."""
     simulated: int
     """How many mixes were simulated."""
 
 
 @attrs.define(eq=False)
 class MixSearch:
-    """Searches among *trials* for the mix that *demand* needs, of at most *most_nodes* new nodes.
+    """A search by *trials* for the mix that *demand* needs, of at most *most_nodes* new nodes.
 
-    *sets_aside*: where no mix does for all pods, look for one that does for those that find a node in the
-    best of them.
+    *sets_aside*: if no mix is enough for all pods, search for those that find a node in the best mix.
     """
 
     trials: MixTrials
@@ -300,22 +322,24 @@ class MixSearch:
     sets_aside: bool
 
     def run(self) -> MixesFound:
-        """Search."""
+        """The outcome of the search."""
         trials = self.trials
         mixes = [mix for mix in self._starting_mixes() if self._suffices(mix)]
-        stuck = tuple[PodWithoutNode, ...]()
+        aside_count = 0
         if not mixes:
             nearest = min(
                 trials.by_mix.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix))
             )
             if not self.sets_aside or len(nearest.missing) == nearest.pod_count:
                 return MixesFound(best=nearest, simulated=len(trials.by_mix))
-            stuck = nearest.missing
+            aside_count = len(nearest.missing)
             mixes = [nearest.mix]
-            trials.leave_out(pod.pod for pod in stuck)
+            trials.leave_out(pod.pod for pod in nearest.missing)
         best = self._swap(min(map(self._trim, mixes), key=self._key))
         fewer = tuple(map(trials.of, _one_less(best)))
-        return MixesFound(best=trials.of(best), stuck=stuck, fewer=fewer, simulated=len(trials.by_mix))
+        return MixesFound(
+            best=trials.of(best), aside_count=aside_count, fewer=fewer, simulated=len(trials.by_mix)
+        )
 
     def _key(self, mix: Mix) -> tuple[Decimal, int]:
         """The cost of *mix*, and its number of nodes."""
@@ -326,11 +350,11 @@ class MixSearch:
     def _suffices(self, mix: Mix) -> bool:
         return self.trials.of(mix).is_placed
 
-    # --- any mix that does ----------------------------------------------------------------------------------
+    # --- any mix that is enough -----------------------------------------------------------------------------
 
     def _starting_mixes(self) -> Iterator[Mix]:
-        """Mixes that may do: of all kinds and of each alone, from what pods request on; then as many nodes as
-        allowed."""
+        """Mixes that may be enough: of all kinds and of each alone, grown from the pods' requests; failing
+        these, as many nodes as allowed."""
         kinds = len(self.demand.prices)
         none = (0,) * kinds
         if self._suffices(none):
@@ -347,8 +371,8 @@ class MixSearch:
             )
 
     def _grow(self, only: int | None) -> Mix | None:
-        """A mix that does, of the kind *only* or of all, to which what the pods need that are left is added
-        step by step."""
+        """A mix that is enough, of the kind *only* or of all; None if none is found. Each step adds what the
+        remaining pods need."""
         mix = (0,) * len(self.demand.prices)
         step = 1
         while not (trial := self.trials.of(mix)).is_placed:
@@ -368,7 +392,8 @@ class MixSearch:
     # --- less -----------------------------------------------------------------------------------------------
 
     def _trim(self, mix: Mix) -> Mix:
-        """*mix* with as few nodes of each kind as do while the others stay: by halves, then one by one."""
+        """*mix* with as few nodes of each kind as are enough while the others stay: by bisection, then one by
+        one."""
         for at in sorted(range(len(mix)), key=lambda at: -self.demand.prices[at]):
             low = -1
             high = mix[at]  # low nodes of this kind are too few, as far as can be guessed
@@ -384,8 +409,8 @@ class MixSearch:
         return mix
 
     def _swap(self, mix: Mix) -> Mix:
-        """*mix* with up to :data:`SWAPPED` nodes of one kind swapped for as many of another as cost less, as
-        long as that does."""
+        """*mix* with nodes of one kind swapped for nodes of another that cost less, while the result is
+        enough. Up to :data:`SWAPPED` nodes go at once, for as many as cost less together."""
         most = min(max(WORK // max(self.trials.pod_count, 1), LEAST_TRIALS), MOST_TRIALS)
         prices = self.demand.prices
         for out, count in enumerate(mix):
@@ -419,9 +444,9 @@ class AddedNodes(Record):
     node: str
     """The name of the template, or of the node that is copied."""
     count: Positive
-    """How many."""
+    """The number of new nodes."""
     cost: float
-    """Of all nodes of the row; each counts 1 if no costs were given."""
+    """The cost of all nodes of the row; each costs 1 if no costs were given."""
     cost_of_one: float
 
 
@@ -442,12 +467,12 @@ class KindNotTaken(Record):
     """The name of the template, or of the node that is copied."""
     cost_of_one: float
     takes: Count
-    """How many of the pods that find a node an empty one takes."""
+    """How many of the pods that find a node fit on an empty node of this kind."""
     why: str
 
 
 class PodsWithoutNode(Record):
-    """The pods that find no node: with any mix that was tried, or with the one that leaves the fewest
+    """The pods that find no node with the mix to add; if none is enough, with the one that leaves the fewest
     pods."""
 
     count: Count
@@ -460,15 +485,16 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     KIND = "NewNodes"
     release: str
     added: tuple[AddedNodes, ...]
-    """A row a kind, for the pods that find a node; empty if none is needed or enough."""
+    """The nodes to add for the pods that find a node, a row for each kind; empty if none is needed or
+    enough."""
     not_taken: tuple[KindNotTaken, ...]
     """Kinds of which none is added although others are, and why."""
     placed: bool
     """Whether every pod finds a node with them."""
     with_one_fewer: str | None
-    """What happens with one node less of each kind that is added; null if none is added."""
+    """The outcome with one node less of each kind that is added; null if none is added."""
     cost: float | None
-    """Of all new nodes; null if no number is enough."""
+    """The cost of all new nodes; null if no number is enough."""
     pods: Count
     """How many pods need a node."""
     nodes: tuple[NewNode, ...]
@@ -479,15 +505,15 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     tried: Counts
     """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
     daemons: Mapping[str, Names]
-    """Kind -> the DaemonSets of which a new node of it has a pod."""
+    """Kind -> the DaemonSets that run a pod on a new node of it."""
     evicted: Mapping[str, str]
     """--preemption: evicted pod -> the pod that evicted it."""
     most_nodes: Positive
-    """More nodes were not added."""
+    """The most new nodes that may be added."""
     simulated: Count
     """How many mixes were simulated."""
     wanted_domains: Counts | UnsetType = UNSET
-    """Label that none of the nodes to add has -> pods whose hard spread wants room there; absent: none."""
+    """Label that no node to add has -> pods whose hard topology spread wants room there; absent: none."""
 
     @property
     def fewer(self) -> list[str]:
@@ -506,7 +532,7 @@ def in_words(mix: Mapping[str, int]) -> str:
 
 
 def number_of(number: Decimal) -> int | float:
-    """*number* as JSON has it: whole where it is.
+    """*number* for JSON: an int if it is whole.
 
     >>> number_of(Decimal("2.50")), number_of(Decimal("3.0"))
     (2.5, 3)
@@ -528,7 +554,7 @@ def nodes_to_add(
     """A mix of *kinds* of nodes with which the pods of *question* find a node; and why the others find none,
     by pod.
 
-    *inputs*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as
+    *inputs*: the whole cluster and its scheduler. *most_nodes*: the most new nodes, by default as many as
     there are pods.
     """
     scenario = inputs.scenario
@@ -565,7 +591,7 @@ def nodes_to_add(
         warnings=(),
         release=spec.version,
         added=added,
-        placed=best.is_placed and not mixes.stuck,
+        placed=best.is_placed and not best.missing_aside,
         with_one_fewer="; ".join(f"{in_words(row.mix)}: {row.message}" for row in fewer) or None,
         not_taken=tuple(
             _not_taken(kinds, at, demand.shapes, mixes)
@@ -574,7 +600,7 @@ def nodes_to_add(
         cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0)))
         if best.is_placed
         else None,
-        pods=best.pod_count + len(mixes.stuck),
+        pods=best.pod_count + mixes.aside_count,
         nodes=best.nodes if best.is_placed else (),
         one_fewer=fewer,
         without_node=PodsWithoutNode(
@@ -609,11 +635,11 @@ def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, prioritie
 
 
 def _wanted_domains(trials: MixTrials, mixes: MixesFound) -> dict[str, int]:
-    """The emptiest domains of the hard spread of pods without a node, where none of the nodes to add is."""
+    """Emptiest domain of a hard topology spread, in which no node to add is -> pods without a node."""
     simulation = Simulation(trials.scenario(mixes.best.mix), trials.new_engine(), trials.question.order)
     outcomes = simulation.finish()
     domains = Counter[str]()
-    for pod in (outcomes[missing.pod].pod for missing in (*mixes.stuck, *mixes.best.missing)):
+    for pod in (outcomes[missing.pod].pod for missing in mixes.best.all_missing):
         for constraint in pod.spec.topology_spread_constraints:
             single = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(constraint,)))
             counts = (
@@ -647,9 +673,9 @@ def missing_text(trial: MixTrial) -> str:
 
 def _not_taken(kinds: Kinds, at: int, shapes: Sequence[PodShape], mixes: MixesFound) -> KindNotTaken:
     """The kind number *at*, of which none is added though others are, with why."""
-    stuck = {pod.pod for pod in mixes.stuck}
+    missing = {pod.pod for pod in mixes.best.all_missing}
     reason = "no mix with it that costs less was found"
-    placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in stuck]
+    placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in missing]
     refused = [": ".join(pair) for pair in placed if pair[1]]
     takes = len(placed) - len(refused)
     if refused:
@@ -663,7 +689,7 @@ def _without_place(kinds: Kinds, shapes: Sequence[PodShape], mixes: MixesFound) 
     scheduler says."""
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
     unplaced = {}
-    for pod in (*mixes.stuck, *mixes.best.missing):
+    for pod in mixes.best.all_missing:
         kinds_by_reason = dict[str, list[str]]()
         for kind, reason in zip(kinds, refused[pod.pod].refusals, strict=True) if pod.pod in refused else ():
             kinds_by_reason.setdefault(reason, []).append(kind.name)

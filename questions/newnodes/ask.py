@@ -39,9 +39,9 @@ from ..capacity.options import NewNodesOptions
 from .answer import NewNodesDocument, in_words, nodes_to_add
 
 MOST_PODS = 5
-"""Of pods without a node that short text names."""
+"""How many pods without a node short text names."""
 MOST_NODES = 10
-"""Of new nodes that short text lists."""
+"""How many new nodes short text lists."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -52,7 +52,7 @@ class NewNodesResult(Result):
     without_node: Mapping[str, str]
     """Pods that find no node -> why."""
     are_copies: bool
-    """Whether the pods are copies of a template, and none of the cluster."""
+    """Whether the pods are copies of a template instead of pods of the cluster."""
 
     @property
     def ok(self) -> bool:
@@ -67,9 +67,9 @@ class NewNodesResult(Result):
 
     @property
     def cost(self) -> Decimal | None:
-        """The cost of all; each node 1 if no costs were given. None if no number is enough.
+        """The cost of all new nodes; each costs 1 if no costs were given. None if no number is enough.
 
-        Pods that found no node with any mix do not count: *added* and *cost* are for the others.
+        Pods that find no node do not count: *added* and *cost* are for the others.
         """
         return None if self.found.cost is None else Decimal(str(self.found.cost))
 
@@ -105,10 +105,10 @@ class NewNodesResult(Result):
 
 @asked_by(NewNodesOptions, "cluster", "nodes", "scheduler")
 def add_nodes(inputs: Input, options: NewNodesOptions, observer: Observer) -> NewNodesResult:
-    """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
+    """Find new nodes, or a mix of several kinds, with which all pending pods of *cluster* find a node.
 
-    With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs
-    less can still exist. With *pod* not the pods that wait, but copies of it want a node.
+    With one node fewer of any kind the mix is not enough: that is simulated, too. Another mix that costs less
+    can still exist. With *pod* the nodes are for copies of it instead of pending pods.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
@@ -164,17 +164,16 @@ def capacity_or_nodes(
 
 
 class NewNodeError(KubeclassicError):
-    """A question about new nodes that has no answer; the text says what was expected and what came."""
+    """A question about new nodes that has no answer; the text says what was expected and what was given."""
 
 
 def kinds_of(
     parts: Sequence[str | tuple[str, Loaded]], objects: Sequence[KubeObject], costs: Mapping[str, Decimal]
 ) -> list[NodeKind]:
-    """The kinds of *parts*, each as ``like:NODE`` or as what was loaded, with the words for where it is
-    from.
+    """The kinds of *parts*, each of them ``like:NODE``, or loaded objects with words for their source.
 
     *objects*: the cluster's objects. *costs*: name -> cost of one node. Raises
-    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
+    :class:`~kubeclassic.exceptions.KubeclassicError` for nodes that cannot be added.
     """
     nodes = [item.name for item in of_kind(Node, objects)]
     kinds = {}
@@ -231,7 +230,7 @@ def _of_file(where: str, loaded: Loaded) -> NodeKind:
 
 
 def read_cost(name: str, value: Any) -> Decimal:
-    """The cost of one node. Raises :class:`NewNodeError` for what is no number above 0."""
+    """The cost of one node. Raises :class:`NewNodeError` unless it is a number above 0."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise wrong_type(f"cost: {name}", value, "a number above 0")
     try:

@@ -29,12 +29,12 @@ from .times import plain
 SeriesRow = list[Any]
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
 MEASURES = ("capacity", "requested", "used", "fragmentation")
-"""Of each resource: what the nodes have, what all pods request, what pods on nodes request, how fragmented
-the free room is."""
+"""For each resource: the amount of the nodes, the requests of all pods and of pods on nodes, and the
+fragmentation of the free room."""
 
 
-# What is kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes
-# at three times.
+# Kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes at
+# three times.
 
 
 def columns(resources: Sequence[str]) -> list[str]:
@@ -58,15 +58,15 @@ def row_of(replay: Replay) -> SeriesRow:
 
 @attrs.define(eq=False, repr=False)
 class Series:
-    """Gives rows to *sink*: one at the end of each instant, or one every *every* virtual seconds."""
+    """A series of rows for *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 
     sink: Callable[[SeriesRow], None]
     every: float
     next: int = 0
-    """Nanoseconds."""
+    """The time of the next row in nanoseconds."""
 
     def at_instant(self, replay: Replay) -> None:
-        """Time is about to pass; the cluster stays as it is until the next instant."""
+        """Give the rows up to the next instant; time is about to pass, and the cluster stays as it is."""
         row = row_of(replay)
         if not self.every:
             self.sink(row)
@@ -82,9 +82,9 @@ class Series:
 
 
 ROWS = 240
-"""That many rows of the series are kept at most; twice that while it runs."""
+"""With more than twice as many rows, every second row of the series is dropped."""
 KEPT = 5000
-"""That many events that are news are kept."""
+"""How many unusual events are kept at most."""
 USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Summary", "NodeAdded"}
 """Events that the lives of pods, or the map, already show."""
 
@@ -98,10 +98,10 @@ class ThinnedSeries:
     every: int = 1
     seen_count: int = 0
     last: SeriesRow | None = None
-    """The last row, once no more come, if it was not kept."""
+    """The final row, if it was not kept; set when no more come."""
 
     def add(self, make: Callable[[], SeriesRow]) -> bool:
-        """One row more, which is made only if it is kept; whether it is."""
+        """Add a row, which is made only if it is kept. Returns whether it is."""
         is_kept = self.seen_count % self.every == 0
         self.seen_count += 1
         if is_kept:
@@ -113,7 +113,7 @@ class ThinnedSeries:
 
     def kept(self) -> list[SeriesRow]:
         """The rows, the last one included."""
-        return self.rows if self.last in (None, self.rows[-1]) else [*self.rows, self.last]
+        return self.rows if self.last is None or self.rows[-1:] == [self.last] else [*self.rows, self.last]
 
 
 @attrs.define(repr=False)
@@ -141,15 +141,15 @@ class NodesAt:
     """int64[R, N]."""
     used: Ints
     pods: Mapping[str, int] | None
-    """Pod -> the column of its node; None where that was not taken down."""
+    """Pod -> the column of its node; None if not recorded."""
 
 
 @attrs.define(eq=False, repr=False)
 class ReplayHistory:
-    """Follows a replay from its begin."""
+    """The history of a replay, followed from its beginning."""
 
     counts: Counter[str]
-    """Kind of event -> how many: those of the replay."""
+    """Kind of event -> how many; the replay's own counter."""
     news: list[EventData] = attrs.Factory(list)
     lost: list[EventData] = attrs.Factory(list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
@@ -165,7 +165,7 @@ class ReplayHistory:
     # --- events ---------------------------------------------------------------------------------------------
 
     def event(self, record: EventData) -> None:
-        """An event of the journal."""
+        """Note an event of the journal."""
         kind = record["event"]
         time = record["time"]
         if kind not in USUAL and len(self.news) < KEPT:
@@ -210,7 +210,7 @@ class ReplayHistory:
     # --- instants -------------------------------------------------------------------------------------------
 
     def at_instant(self, replay: Replay) -> None:
-        """Time is about to pass."""
+        """Note the cluster at this instant; time is about to pass."""
         self._unkept = None if self.series.add(lambda: row_of(replay)) else replay.now
         ledger = replay.cluster.ledger
         for name in [*ledger.columns][len(self.nodes) :]:
@@ -249,8 +249,8 @@ class ResultFileError(KubeclassicError):
 
 @contextmanager
 def os_errors(path: object) -> Iterator[None]:
-    """Inside, an error of the system becomes one that says that *path* cannot be written; not so a pipe that
-    its reader closed."""
+    """A context in which an ``OSError`` becomes a :class:`ResultFileError` about *path*, except for a pipe
+    that its reader closed."""
     try:
         yield
     except BrokenPipeError:
@@ -262,8 +262,7 @@ def os_errors(path: object) -> Iterator[None]:
 
 
 def check_places(places: Places) -> None:
-    """Raise :class:`ResultFileError` for a file that is written at the end, or as it comes, where none can
-    be."""
+    """Raise :class:`ResultFileError` unless all files of *places* can be written."""
     from tempfile import NamedTemporaryFile
 
     for path in filter(None, (places.events, places.series, places.report)):
@@ -317,8 +316,8 @@ _ALIKE = {str, int, bool, type(None)}
 
 
 def as_json_line(record: EventData) -> bytes:
-    """A record as a line of JSON, as Python's own JSON writes it: numbers near zero and huge ones have
-    another form in msgspec's."""
+    """A record as a line of JSON, as Python's own encoder writes it; msgspec writes numbers near zero and
+    huge ones in another form."""
     for value in record.values():
         if type(value) not in _ALIKE and not (type(value) is float and 1e-3 < value < 1e15):
             return f"{_JSON.encode(record)}\n".encode()
@@ -334,13 +333,13 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Places:
-    """The places of results. What has no path is not written."""
+    """The places of results; a result without a path is not written."""
 
     events: Path | None = None
     series: Path | None = None
     series_every: float = 0.0
     keeps_series: bool = False
-    """Rows that are not written as they come are kept."""
+    """Whether rows are kept if no file takes them."""
     report: Path | None = None
     """A page of the whole, which is written at the end."""
 

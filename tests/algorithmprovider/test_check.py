@@ -77,6 +77,17 @@ def test_record():
 # --- Warnings -----------------------------------------------------------------------------------------------
 
 
+def test_names_that_speak_of_weights():
+    """A faulty weight is shown, and no other one where the name of an unknown rule has the word."""
+    priorities = [{"name": "Overweight", "weight": 1}, {"name": "LeastRequestedPriority", "weight": 0}]
+    faults = check({**HEAD, "predicates": [{"name": "Lightweight"}], "priorities": priorities}, LAST).faults
+    assert [(fault.where, fault.got) for fault in faults] == [
+        ("predicates[0]", None),
+        ("priorities[0]", None),
+        ("priorities[1]", "weight 0"),
+    ]
+
+
 def test_alias():
     """PodFitsPorts never runs."""
     report = check({**HEAD, "predicates": [GENERAL, {"name": "PodFitsPorts"}]}, LAST)

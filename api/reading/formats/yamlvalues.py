@@ -33,15 +33,15 @@ from ..typed import shown
 from .jsonvalues import Repeats, without_surrogates
 
 MAX_NESTING = 500
-"""How many levels a document may have. libyaml of its own ends at 1,000, in words that say no number."""
+"""The most levels of a document. libyaml itself stops at 1,000, in words that do not name the number."""
 MAX_EXPANDED = 1_000_000
-"""How many values the aliases of a document may stand for. After more values of the document's own, ten times
-as many as these."""
+"""The most values that the aliases of a document may stand for; or ten times the document's own values, if
+that is more."""
 _MOST_KNOWN = 1 << 14
 _TAG = "tag:yaml.org,2002:"
 _STRING, _MAPPING, _SEQUENCE = (f"{_TAG}{name}" for name in ("str", "map", "seq"))
 _MERGE = f"{_TAG}merge"
-"""Stands for the key ``<<``; texts of a document are equal to it at most, and never it."""
+"""The mark for the key ``<<``, compared by identity: equal texts of a document are other objects."""
 _INTEGER = re.compile(r"[-+]?(?:0b[01]+|0x[0-9a-fA-F]+|0[0-7]+|0|[1-9][0-9]*)\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z")
 _BASES = {"0b": 2, "0x": 16}
@@ -104,8 +104,7 @@ class _Document:
     repeats: Repeats = Factory(Repeats)
     anchors: dict[str | None, _Anchor] = Factory(dict)
     merges: dict[int, list[tuple[Any, Any]]] = Factory(dict)
-    """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the
-    object's id."""
+    """Id of an incomplete object -> the values of its merge keys (``<<``), each with its first event."""
     own: int = 0
     by_aliases: int = 0
 
@@ -182,15 +181,16 @@ class _Document:
         if not anchor.size:
             raise _ValueError("got a value that holds itself, by an alias", event)
         self.by_aliases += anchor.size
-        if self.by_aliases > max(MAX_EXPANDED, 10 * self.own):
-            raise _ValueError(f"got aliases that stand for more than {MAX_EXPANDED:,} values", event)
+        most = max(MAX_EXPANDED, 10 * self.own)
+        if self.by_aliases > most:
+            raise _ValueError(f"got aliases that stand for more than {most:,} values", event)
         return anchor.value
 
     def _close(self, container: Any, anchor: _Anchor | None) -> None:
-        """A list or object is complete."""
+        """Complete a list or object."""
         if self.merges and (sources := self.merges.pop(id(container), None)):
-            # Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the
-            # first.
+            # Add the fields from the merge keys. The object's own fields win over them, and earlier ones over
+            # later ones.
             own_items = container.copy()
             container.clear()
             for source, event in sources:

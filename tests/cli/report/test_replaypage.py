@@ -144,6 +144,7 @@ def test_rows_are_thinned():
     assert (kept[0], kept[-1]) == (0, 12_344)
     assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
     assert len(made) < 8 * ROWS < 12_345  # a row that is not kept is not made
+    assert ThinnedSeries().kept() == []  # of a replay that was interrupted at once
 
 
 def test_the_events_stay_as_they_are(tmp_path):

@@ -17,29 +17,35 @@ JOB = PodWithoutNode("default/job", "found no node")
 
 @attrs.define
 class FakeTrials:
-    """Trials of which is known from the beginning which mixes do; *job*: a pod that finds a node with no
-    mix."""
+    """Trials of which is known from the beginning which mixes do; *job*: there is a pod that finds a node
+    with the mixes *good_for_job* alone."""
 
     good: set
     job: bool = False
+    good_for_job: set = attrs.field(factory=set)
+    is_aside: bool = False
     by_mix: dict = attrs.field(factory=dict)
 
     @property
     def pod_count(self):
         """As the real one."""
-        return 1 + self.job
+        return 1 + (self.job and not self.is_aside)
 
     def of(self, mix):
         """As the real one."""
-        missing = (*(() if mix in self.good else (WEB,)), *([JOB] if self.job else []))
-        return self.by_mix.setdefault(
-            mix, MixTrial(mix=mix, pod_count=self.pod_count, missing=missing, nodes=(), evicted={})
-        )
+        if mix not in self.by_mix:
+            web = () if mix in self.good else (WEB,)
+            job = (JOB,) if self.job and mix not in self.good_for_job else ()
+            counted, aside = (web, job) if self.is_aside else ((*web, *job), ())
+            self.by_mix[mix] = MixTrial(
+                mix=mix, pod_count=self.pod_count, missing=counted, missing_aside=aside, nodes=(), evicted={}
+            )
+        return self.by_mix[mix]
 
     def leave_out(self, keys):
         """As the real one."""
         assert list(keys) == [JOB.pod]
-        self.job = False
+        self.is_aside = True
         self.by_mix.clear()
 
 
@@ -65,9 +71,9 @@ class Problem:
         """Of all its nodes."""
         return sum((count * price for count, price in zip(mix, self.prices, strict=True)), Decimal(0))
 
-    def search(self, job=False):
+    def search(self, job=False, good_for_job=()):
         """What is found."""
-        trials = FakeTrials(self.good, job)
+        trials = FakeTrials(self.good, job, set(good_for_job))
         return MixSearch(trials, FakeDemand(self.prices), MOST, sets_aside=job).run()
 
 
@@ -90,14 +96,14 @@ def test_any_mixes(problem, job):
     assert sum(mix) <= MOST
     assert found.best.is_placed == (mix in problem.good)
     if not found.best.is_placed:
-        assert (found.fewer, found.stuck) == ((), ())
+        assert (found.fewer, found.aside_count) == ((), 0)
         return
     fewer = [
         tuple(count - (at == less) for at, count in enumerate(mix)) for less in range(len(mix)) if mix[less]
     ]
     assert [trial.mix for trial in found.fewer] == fewer
     assert not problem.good & set(fewer)
-    assert found.stuck == ((JOB,) if job else ())
+    assert (found.aside_count, found.best.all_missing) == ((1, (JOB,)) if job else (0, ()))
 
 
 @given(
@@ -117,3 +123,11 @@ def test_a_cheaper_kind_is_swapped_in():
     """Two nodes of a kind become three of another that cost less, where that does."""
     problem = Problem({(2, 0), (3, 0), (0, 3), (1, 2)}, [Decimal(4), Decimal(1)])
     assert problem.search().best.mix == (0, 3)
+
+
+def test_a_pod_that_was_set_aside_may_find_a_node():
+    """In a mix that is found only when the search goes on without it; then it is not missing."""
+    problem = Problem({(3, 0), (2, 3)}, [Decimal(4), Decimal(1)])
+    for good_for_job, missing in (((), (JOB,)), ([(2, 3)], ())):
+        found = problem.search(job=True, good_for_job=good_for_job)
+        assert (found.best.mix, found.aside_count, found.best.all_missing) == ((2, 3), 1, missing)
