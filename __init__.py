@@ -4,9 +4,9 @@ use.
 ``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler.
 ``simulate``, ``explain`` and the other functions do what the commands of these names do, in one call each.
 
-What they take is in ``kubeclassic.options``, what they give in ``kubeclassic.results``, and what they raise
-in ``kubeclassic.exceptions``. ``kubeclassic.rules`` and ``kubeclassic.plugins`` have what rules and plugins
-of your own are made of; ``kubeclassic.traces`` reads published traces.
+Their options are in ``kubeclassic.options``, their results in ``kubeclassic.results``, and their errors in
+``kubeclassic.exceptions``. ``kubeclassic.rules`` and ``kubeclassic.plugins`` have the building blocks of
+rules and plugins of your own; ``kubeclassic.traces`` reads published traces.
 """
 
 from __future__ import annotations

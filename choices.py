@@ -1,6 +1,6 @@
 """The names that users choose among, and the defaults, for the help. Nothing heavy is imported for them.
 
-Each is what the module in its comment has; tests/test_choices.py holds them equal.
+Each equals the value in the module that its comment names; tests/test_choices.py checks that.
 """
 
 from __future__ import annotations

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _LONGEST_NAME = 300
-"""Of longer names only the beginning is compared."""
+"""The characters of a long name that are compared."""
 
 
 _LONGEST = 4000
-"""The characters of an error whose text is upstream's own, names and values of the input included."""
+"""The most characters of an error: upstream's texts can hold long names and values of the input."""
 
 
 class KubeclassicError(Exception):
-    """The base of every error that the input causes, not the program. Of a text of thousands of characters
-    the middle is left out."""
+    """The base of all errors that are caused by the input, not by the program. The middle of a text of
+    thousands of characters is left out."""
 
     def __str__(self) -> str:
         return _without_middle(super().__str__(), _LONGEST)
 
 
 class ManifestError(KubeclassicError):
-    """A manifest cannot be read; the text says where (file, document, field), what was expected and what
-    came."""
+    """A manifest cannot be read; the text says where (file, document, field), what was expected and what was
+    found."""
 
     def __str__(self) -> str:
         return one_line(super().__str__())
@@ -37,7 +37,7 @@ class PolicyError(KubeclassicError):
 
 
 class UnknownNameError(KubeclassicError):
-    """A release, gate, provider, rule or object is named that does not exist; suggests near names."""
+    """A named release, gate, provider, rule or object does not exist; the text suggests similar names."""
 
 
 class RuleError(KubeclassicError):
@@ -54,12 +54,12 @@ class RuleError(KubeclassicError):
 
 
 class RuleWarning(UserWarning):
-    """A user's own rule asks for something that is nowhere, such as a resource by a wrong name."""
+    """A user's own rule asks for something that does not exist, such as a resource by a wrong name."""
 
 
 class WrongTypeError(KubeclassicError, TypeError):
-    """A value of a type that cannot be used here; the text says what was expected and what came. It is a
-    TypeError too."""
+    """A value has a type that cannot be used here; the text says what was expected and what was found. It is
+    a TypeError too."""
 
 
 class CacheError(KubeclassicError):
@@ -81,8 +81,8 @@ def one_line(text: str, longest: int = 1000) -> str:
 
 
 def visible(text: str) -> str:
-    """*text* with what a terminal would obey as escapes: control characters, line breaks, marks that turn the
-    direction of writing.
+    """*text* with escapes for what a terminal would obey: control characters, line breaks, and marks that
+    change the direction of writing.
 
     >>> visible("a b"), visible("a\\u202e\\n")
     ('a b', 'a\\\\u202e\\\\n')
@@ -137,7 +137,7 @@ def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted:
 
 
 def wrong_type(name: str, value: object, wanted: str) -> WrongTypeError:
-    """The error that *name* got *value* where *wanted* was wanted."""
+    """The error for *value* as *name*; *wanted*: the expected kind."""
     text = repr(value)
     got = f"{text} ({type(value).__name__})" if len(text) <= 60 else f"a value of type {type(value).__name__}"
     hint = "; its .cluster() is a Cluster" if callable(getattr(value, "cluster", None)) else ""

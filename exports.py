@@ -15,8 +15,8 @@ from typing import Any
 
 @cache
 def homes(module: str) -> dict[str, str | None]:
-    """Public name -> the module below this package that has it, in the order of the table; None for one that
-    is a module itself."""
+    """Public name -> the module below this package that has it, in the order of the table; None for a name
+    that is itself a module."""
     import ast
     from linecache import getlines
 

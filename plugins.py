@@ -1,8 +1,8 @@
 """The names for plugins of your own, from release 1.17 on.
 
-``Plugin`` is the base. Its methods get and return what rules do (``kubeclassic.rules``); with ``each_node``
-they look at one ``NodeView`` at a time and return ``unschedulable`` or ``unresolvable``. ``wait`` is Permit's
-answer for a pod that has to wait on its node.
+``Plugin`` is the base. Its methods take and return the same values as rules (``kubeclassic.rules``); with
+``each_node`` they look at one ``NodeView`` at a time and return ``unschedulable`` or ``unresolvable``.
+``wait`` is Permit's answer for a pod that has to wait on its node.
 """
 
 from __future__ import annotations

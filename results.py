@@ -1,7 +1,7 @@
 """The results of schedulers and questions: ``Decision``, and one class for each question, which is a
 ``Result``.
 
-``Replay`` is what ``new_replay`` gives.
+``Replay`` is the result of ``new_replay``.
 """
 
 from __future__ import annotations

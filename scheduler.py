@@ -39,7 +39,7 @@ class Scheduler:
     """Decides where the pods of a cluster go, as kube-scheduler of a release would.
 
     The scheduler keeps its own table of the cluster, follows its changes, and assumes that the pods that it
-    placed are bound. The cluster itself does not change: to tell it and all other schedulers, call
+    placed are bound. The cluster itself does not change: to inform it and all other schedulers, call
     ``cluster.update(decision.pod.bound_to(decision.host))``.
 
     :param cluster: a :class:`~kubeclassic.Cluster`.
@@ -70,7 +70,7 @@ class Scheduler:
         """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no
         profiles.
 
-        It cannot be copied or pickled, as it is not known what the engine was made from.
+        The scheduler cannot be copied or pickled, as it is not known from what the engine was made.
         """
         made = cls.__new__(cls)
         made._spec = None
@@ -87,8 +87,8 @@ class Scheduler:
         return f"<Scheduler: release {self.algorithm.release.version} for {self.cluster!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and pickles: the cluster, what the scheduler was made from, and its state; of a
-        subclass, its attributes too."""
+        """The parts for copies and pickles: the cluster, the specification of the scheduler, and its state;
+        for a subclass, its attributes too."""
         if self._spec is None:
             raise KubeclassicError(
                 "a scheduler that was made of an engine cannot be copied or pickled: make it by Scheduler(cluster, ...)"
@@ -162,7 +162,7 @@ class Scheduler:
         """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried
         again at the end, for as long as they make room.
 
-        So a pod can have several decisions: that with ``is_final`` counts. Pods that had to leave are in
+        So a pod can have several decisions: the one with ``is_final`` counts. Pods that had to leave are in
         :attr:`evicted`. Each decision is taken when it is asked for. Raises as :meth:`schedule` does, for the
         first such pod; earlier decisions stay.
         """
@@ -228,7 +228,7 @@ def check_cluster(name: str, cluster: object) -> None:
 
 
 def check_pods(pods: object) -> None:
-    """Raise :class:`~kubeclassic.exceptions.WrongTypeError` for a single pod where several are wanted."""
+    """Raise :class:`~kubeclassic.exceptions.WrongTypeError` for a single pod where several are expected."""
     if isinstance(pods, str | Mapping | Pod) or not isinstance(pods, Iterable | None):
         raise wrong_type("pods", pods, "several, such as a list; schedule() takes one")
 

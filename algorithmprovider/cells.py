@@ -1,5 +1,5 @@
-"""The behaviours that ``releases.py`` puts into cells, each named after what it does, and tie-breaks in place
-of a release's own."""
+"""Behaviours for the cells of ``releases.py``, each named after its effect, and tie-breaks that replace a
+release's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..core.decision import PickHost, TopOfHeap
 from ..core.release import Release
 
 FEWEST_NODES = 100
-"""A smaller cluster is always searched completely, and no search looks for fewer."""
+"""The fewest feasible nodes to look for; a smaller cluster is searched completely."""
 
 
 @lru_cache(1 << 10)
@@ -34,8 +34,8 @@ def adaptive_share(nodes: int, percentage: int) -> int:
 
 
 def round_robin(ties: int, times: int) -> tuple[int, bool]:
-    """The place among *ties* equally good nodes: they take turns. *times*: how often a choice was made
-    before; this one counts too."""
+    """The place among *ties* equally good nodes, which take turns, and that this choice counts. *times*: the
+    choices that counted before."""
     return times % ties, True
 
 
@@ -107,7 +107,7 @@ def zone_key(labels: Labels) -> str:
 
 
 class RandomPick:
-    """Takes one at random; its state can be saved."""
+    """A random choice among equally good nodes; its state can be saved."""
 
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed)

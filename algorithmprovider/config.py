@@ -50,7 +50,7 @@ from .policy import DEFAULT_PROVIDER, Policy, read_policy, resolve
 
 API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
 FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
-"""The fields of v1alpha1 that are those of a profile later."""
+"""The fields of v1alpha1 that belong to a profile in later versions."""
 POLICY_KEY = "policy.cfg"
 """The key of a ConfigMap's Policy for the original's ``--policy-configmap``."""
 ConfigMaps = Mapping[tuple[str, str], JsonObject]
@@ -61,8 +61,8 @@ _MAY_BE_ONE = re.compile(rf"""kind["']?\s*:\s*["']?({KIND}|Policy)\b""")
 
 
 def has_profiles(configuration: JsonObject) -> bool:
-    """Whether a component configuration is one of plugins: of a version after v1alpha1, or with the fields of
-    a profile."""
+    """Whether a component configuration configures plugins: it has a version after v1alpha1, or fields of a
+    profile."""
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
@@ -73,7 +73,7 @@ def documents_in(path: PathLike, prefix: str = "") -> list[Document]:
     Raises :class:`~kubeclassic.exceptions.PolicyError`, which begins with *prefix*.
     """
     with _refusal_prefix(prefix):
-        # Upstream: what is called JSON may be YAML.
+        # Upstream: a file named .json may hold YAML.
         if Path(path).is_fifo():
             status = os.stat(path)
             pieces: Iterable[File] = _files_of_pipe(os.fspath(path), status.st_dev, status.st_ino)
@@ -88,8 +88,8 @@ def documents_in(path: PathLike, prefix: str = "") -> list[Document]:
 
 @lru_cache(8)
 def _files_of_pipe(name: str, *_: int) -> tuple[File, ...]:
-    """The contents of a pipe, kept: a configuration is asked for its version first, and a pipe can be read
-    once."""
+    """The contents of a pipe, cached: a configuration is first read for its version, and a pipe can be read
+    only once."""
     return tuple(read_files(name))
 
 
@@ -99,7 +99,7 @@ def configurations_among(documents: Iterable[Document]) -> list[Document]:
 
 
 def configuration_among(documents: Sequence[Document], path: PathLike) -> Document:
-    """The only component configuration; else the only document, of which its reader says what it is.
+    """The only component configuration; without one, the only document: its reader finds out what it is.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`.
     """
@@ -169,7 +169,7 @@ def _is_config_map(document: Document) -> bool:
 
 
 def is_policy(document: Document) -> bool:
-    """Whether it is a Policy of a scheduler, or stands where one does."""
+    """Whether *document* is a Policy of a scheduler, or is in the place of one."""
     data = document.data
     return _IN_ITS_PLACE in document.where or (
         data.get("kind") == "Policy" and (data.get("apiVersion") or "") in _POLICIES
@@ -289,9 +289,9 @@ class AlgorithmConfiguration:
     )
     """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
     plugins: Annotated[Mapping[str, tuple[str, ...]], ReadBy(_plugin_names)] = attrs.Factory(dict)
-    """By extension point; releases that read them have none."""
+    """The enabled plugins by extension point; releases that read them have none."""
     written: JsonObject = attrs.field(factory=dict, metadata={"unread": True})
-    """The whole in its JSON form, where it was read."""
+    """The whole configuration in JSON form, if it was read."""
     folder: Path = attrs.field(default=Path(), metadata={"unread": True})
     """The folder that relative paths of Policy files start from."""
     beside: ConfigMaps = attrs.field(factory=dict, metadata={"unread": True})
@@ -448,8 +448,8 @@ _DIGITS = re.compile(r"\+?0*([0-9]{1,19})", re.ASCII)
 def max_pd_vols(environment: Mapping[str, str]) -> int | None:
     """The limit in *environment*; None if there is none, or if it is no whole number above 0 of 64 bits.
 
-    Upstream: getMaxVolLimitFromEnv in predicates.go, later in nodevolumelimits; what it cannot read it logs
-    and ignores.
+    Upstream: getMaxVolLimitFromEnv in predicates.go, later in nodevolumelimits; a value that cannot be read
+    is logged and ignored.
     """
     match = _DIGITS.fullmatch(environment.get(MAX_PD_VOLS, ""))
     limit = int(match[1]) if match else 0
@@ -457,7 +457,7 @@ def max_pd_vols(environment: Mapping[str, str]) -> int | None:
 
 
 def ignored_limit(environment: Mapping[str, str]) -> str | None:
-    """A line about a limit that is there and does not count."""
+    """A line about a limit that is set but does not count; None without one."""
     setting = environment.get(MAX_PD_VOLS, "")
     if not setting or max_pd_vols(environment) is not None:
         return None
@@ -478,7 +478,7 @@ class PolicyFile:
 
     @property
     def profile(self) -> Document | None:
-        """The document, where it has profiles of plugins."""
+        """The component configuration, if it has profiles of plugins."""
         if self.configuration is not None and has_profiles(self.configuration.data):
             return self.configuration
         return None

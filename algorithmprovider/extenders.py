@@ -67,7 +67,8 @@ class ExtenderConfig:
     node_cache_capable: bool = False
     """Names of nodes are sent, not nodes."""
     managed_resources: tuple[ManagedResource, ...] = ()
-    """It is interested in pods that ask for one of these; with none given, in every pod."""
+    """The resources that make the extender interested in a pod that requests one; empty: it is interested in
+    every pod."""
     ignorable: bool = False
     """A call that fails is ignored."""
 
@@ -78,8 +79,7 @@ class ExtenderConfig:
 
 
 class UncalledExtender(ExtenderConfig):
-    """An extender that is configured, and of which nothing says that it is to be called: what it would say
-    does not count."""
+    """A configured extender that nothing says to call: its answers would not count."""
 
     __slots__ = ()
 
@@ -100,8 +100,8 @@ def _seconds(value: Any) -> float:
 def _any_case(kind: Callable[..., V], changes: Table = MappingProxyType({})) -> Reader[V]:
     """A reader for objects whose keys may be written in any case; *changes*: fields that are not read as the
     class says."""
-    # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised
-    # fields of TLSConfig.
+    # Upstream: only objects of extenders are read in any case, as old Policies have BindVerb and the
+    # capitalised fields of TLSConfig.
     table = {**table_of(kind), **changes}
     spelling_by_name = {name.lower(): name for name in table}
     read_exact = record(kind, table)
@@ -131,12 +131,11 @@ OF_POLICIES: Reader[tuple[ExtenderConfig, ...]] = list_of(
 """Reads the extenders of a Policy, where timeouts are in nanoseconds."""
 
 
-# --- what is wrong with them --------------------------------------------------------------------------------
+# --- their faults -------------------------------------------------------------------------------------------
 
 
 Fault = tuple[str, Any, str, str]
-"""Path and value of a field, what is wrong with it, and the whole text in releases that do not name
-fields."""
+"""Path and value of a field, its fault, and the whole text for releases that do not name fields."""
 
 
 def faults_of(extenders: Sequence[ExtenderConfig], words: LabelWords = LABEL_WORDS) -> Iterator[Fault]:
@@ -179,7 +178,7 @@ def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
 
 
 def in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> tuple[ExtenderConfig, ...]:
-    """*extenders* in calling order: as written, or with those that may be ignored last."""
+    """*extenders* in calling order: as written, or with ignorable ones last."""
     if release.ignorable_extenders_last:
         return tuple(sorted(extenders, key=lambda extender: extender.ignorable))
     return tuple(extenders)

@@ -1,4 +1,4 @@
-"""Feature gates: which a release knows, and to what they may be set."""
+"""Feature gates: which ones a release knows, and which values they may have."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def resolved_gates(release: Release, changes: GivenGates = None) -> Gates:
 
     Gates that are gone because their feature is always there are on. Raises
     :class:`~kubeclassic.exceptions.PolicyError`: with upstream's text for a gate that the release does not
-    know or has locked, or for one whose feature is not modelled, so that nothing is judged as if it were off.
-    Upstream: featuregate SetFromMap.
+    know or has locked, or for one whose feature is not modelled, so that no decision is made as if it were
+    off. Upstream: featuregate SetFromMap.
     """
     settings = parse_gates(changes) if isinstance(changes, str) else dict(changes or {})
     for name, value in settings.items():
@@ -79,7 +79,7 @@ def resolved_gates(release: Release, changes: GivenGates = None) -> Gates:
                 {name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage}
             )
     gates.update(settings)
-    # Refuse gates that are on by *settings* while one is off that they need, or the other way round.
+    # Refuse gates that *settings* turn on while a gate that they need is off, or the other way round.
     # Upstream: featuregate Validate.
     faults = []
     for name, needed in release.configuration.gate_needs.items():

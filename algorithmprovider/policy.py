@@ -38,7 +38,7 @@ _EXTENDERS = "extenders["
 
 
 class ServiceAffinity(Part):
-    """Pods of a service stay where these node labels have one value."""
+    """Pods of a service stay on nodes with equal values of these node labels."""
 
     labels: tuple[str, ...] = ()
 
@@ -88,7 +88,7 @@ class UtilizationPoint(Part):
 
 
 class ResourceWeight(Part):
-    """A resource that counts, and how much."""
+    """A resource and its weight."""
 
     name: str = ""
     weight: int = 0
@@ -140,10 +140,10 @@ class Policy(Part):
 
 
 class WrittenPolicy(Policy):
-    """A Policy with what not every release takes of how it was written."""
+    """A Policy with those oddities of its text that not every release accepts."""
 
     unknown: tuple[str, ...] = ()
-    """The paths of keys that are not read, misspelled or in the wrong case."""
+    """The paths of keys that are not read: misspelled, or in the wrong case."""
     repeated: tuple[str, ...] = ()
     """The paths of keys that are given twice."""
     is_yaml: bool = False
@@ -153,14 +153,14 @@ def read_policy(document: Document | JsonObject) -> Policy:
     """The Policy that *document*, or its JSON form, describes; a document without an apiVersion is an empty
     one.
 
-    :func:`decoded` says what a release makes of how it is written. Raises
+    Whether a release accepts its form is checked by :func:`decoded`. Raises
     :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
     if isinstance(document, Document):
         source = document
     else:
         source = Document({"apiVersion": OLD_VERSION, **document}, "")
-    # Upstream: without an apiVersion it is decoded as the type of its own, which has no names in JSON.
+    # Upstream: without an apiVersion it is decoded as the internal type, whose fields have no names in JSON.
     is_empty = not source.data.get("apiVersion")
     try:
         policy = read(Policy, {"kind": source.data.get("kind")} if is_empty else source.data)
@@ -171,7 +171,7 @@ def read_policy(document: Document | JsonObject) -> Policy:
     if kind != "Policy" or version not in (OLD_VERSION, NEW_VERSION):
         raise PolicyError(_unregistered(kind, version))
     unread = source.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(source.data)
-    # Upstream: what decodes strictly reads the keys in the order of their names.
+    # Upstream: strict decoding reads the keys in the order of their names.
     unknown = tuple(sorted(unread, key=lambda path: path.partition("[")[0]))
     if not (unknown or source.repeated or source.is_yaml or is_empty):
         return policy
@@ -179,7 +179,7 @@ def read_policy(document: Document | JsonObject) -> Policy:
 
 
 def decoded(policy: Policy, release: Release) -> Policy:
-    """*policy* as *release* decodes it: what it takes of it.
+    """*policy* as *release* decodes it, with the fields that the release reads.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with the first of :func:`faults_of_form`.
     """
@@ -212,7 +212,7 @@ def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]
 
 
 def notes_on_form(policy: Policy | None, release: Release) -> Iterator[str]:
-    """Parts of *policy* that *release* takes and ignores, in sentences."""
+    """Sentences on the parts of *policy* that *release* accepts but ignores."""
     if not isinstance(policy, WrittenPolicy):
         return
     if not policy.api_version:
@@ -364,7 +364,7 @@ class Registry:
 
 
 def gates_of(name: str, release: Release) -> str:
-    """The gates that *name*, unknown to *release*, may mean, or the place where they are listed."""
+    """The gates that *name*, unknown to *release*, may mean, or the command that lists all."""
     return (
         did_you_mean(name, release.gates)
         or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
@@ -422,10 +422,9 @@ def resolve(
     """The algorithm that *release* runs with this configuration.
 
     *gates*: those that differ from the release's defaults, or ``A=true,B=false``. *policy*: a Policy in its
-    JSON form; without one the set of *provider*. *percentage*: as the scheduler's constructor gets it; what 0
-    means depends on the release. *max_pd_vols*: what the original reads from KUBE_MAX_PD_VOLS. Pure: nothing
-    is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it
-    refuses.
+    JSON form; without one the set of *provider*. *percentage*: as for the scheduler's constructor; the
+    meaning of 0 depends on the release. *max_pd_vols*: the original's KUBE_MAX_PD_VOLS. Pure: nothing is kept
+    between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it refuses.
     """
     resolved = resolved_gates(release, gates)
     parsed = read_policy(policy) if isinstance(policy, Mapping) else policy

@@ -1,9 +1,9 @@
 """The releases 1.12 to 1.16 by their texts (``core/release/facts``), the first in full. No other file
 compares versions.
 
-Where a difference is behaviour, the cell holds the function that does it, named after what it does
-(``cells.py``): such cells stand here, as changes over the release before. The queue and the nominations of
-1.13 are those of its late patch releases, as of 1.13.5.
+Where releases differ in behaviour, the cell holds a function, named after what it does (``cells.py``). Such
+cells are defined here, as changes from the release before. The queue and the nominations of 1.13 are those of
+its late patch releases, as of 1.13.5.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ _OTHERWISE: Mapping[str, Cells] = {
         "gate_effects": SetEdit([EVEN_PODS_SPREAD]),
     },
 }
-"""Release -> the cells that are no plain values, and that differ from the release before."""
+"""Release -> the cells that differ from the release before and are not plain values."""
 
 
 def _in_turn() -> Iterator[Release]:

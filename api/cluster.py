@@ -47,7 +47,7 @@ Given: TypeAlias = "KubeObject | JsonObject"
 
 
 class Follower(Protocol):
-    """Learns what happens to the objects of a cluster."""
+    """An observer of the objects of a cluster."""
 
     def put(self, item: KubeObject) -> None:
         """An object was added or changed."""
@@ -75,16 +75,16 @@ class Cluster:
         self.defaults = defaults
         self.cron_jobs = cron_jobs
         self.warnings: tuple[Notice, ...] = ()
-        """What is odd in the files, and what the API server would refuse."""
+        """Oddities of the files, and objects that the API server would refuse."""
         self.ignored: Mapping[str, int] = {}
-        """What in the files is not used -> how many times."""
+        """Unused objects of the files, in words -> their number."""
         self.config_maps: Mapping[tuple[str, str], JsonObject] = {}
         """The manifests of ConfigMaps in the files, by namespace and name."""
         self._objects: ByKey = {}
         self._classes: ByKey = {}
         """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
-        # *objects*, which must be several; a path is no object.
+        # *objects* must be several; a path is no object.
         if isinstance(objects, str | os.PathLike):
             raise wrong_type(
                 "objects",
@@ -107,9 +107,9 @@ class Cluster:
         """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML,
         JSON or JSON Lines.
 
-        What the API server would refuse is left out; ``warnings`` say so, and name fields that the API does
-        not have, unless *strict_fields* refuses them. Raises :class:`~kubeclassic.exceptions.ManifestError`
-        with the place.
+        Objects that the API server would refuse are left out, and ``warnings`` name them. They also name
+        fields that the API does not have, unless *strict_fields* refuses these. Raises
+        :class:`~kubeclassic.exceptions.ManifestError` with the place.
         """
         for path in paths:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
@@ -309,8 +309,8 @@ class Cluster:
                 follower.delete(item)
 
     def follow(self, follower: Follower, *, told: bool = False) -> None:
-        """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as
-        something refers to it."""
+        """Send all objects and every later change to *follower*, as long as something else refers to it. With
+        *told* it has the present objects already."""
         with no_garbage_collection():
             for item in () if told else self.objects:
                 follower.put(item)

@@ -73,10 +73,10 @@ GIVEN_BEFORE = "was given before, the last one counts"
 
 
 def each_once(manifests: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], tuple[Notice, ...]]:
-    """*manifests*, of each name the last; ones with only a ``generateName`` get a number. And a notice for
-    each that is left out.
+    """The last of *manifests* for each name, and a notice for each that is left out. Manifests with only a
+    ``generateName`` get a number.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both names.
     """
     by_identity: dict[Identity, JsonObject] = {}
     numbers: Counter[Identity] = Counter()
@@ -196,7 +196,7 @@ def load_documents(
 
 
 def load_given(given: KubeObject | JsonObject, number: int, *, defaults: bool) -> Loaded:
-    """An object that is given, or what the manifest *number* says."""
+    """The object *given*, or the content of the manifest *number*."""
     if isinstance(given, KubeObject):
         return Loaded((with_defaults(given) if defaults else given,))
     return load_documents([Document(given, f"manifest {number}")], defaults=defaults)
@@ -246,7 +246,7 @@ class _Loading:
     validation: Validation = Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
-        """With what a file has. A long list is tried item by item, and if anything is wrong, from its
+        """The loading with *file*. A long list is read item by item or, if anything is wrong, from its
         beginning in the exact way."""
         file.refuse_without_kind()
         with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
@@ -323,7 +323,7 @@ class _Loading:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
         decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
-        has_others = not has_only(kind, data)  # few have: where they stand needs words that take time
+        has_others = not has_only(kind, data)  # few have some: the text of their place takes time
         if decoded is not None:
             self._keep(self._with_name(decoded, data, place), data, place)
         elif kind not in self.raw_kinds:
@@ -390,8 +390,8 @@ class _Loading:
             self.odd.tell(place, NOT_BOUND, place.about)
 
     def result(self) -> Loaded:
-        """All that was added."""
-        # A pod without a UID, as tools leave it in dumps, has that by which its claims know it.
+        """Everything that was loaded."""
+        # A pod without a UID, which some tools leave out of dumps, gets the UID that its claims have for it.
         items = self.objects.values()
         objects = list[KubeObject]()
         uid_by_owner = {
@@ -417,7 +417,7 @@ class _Loading:
 
 
 REFUSED = "refused by the API server"
-"""Why a pod is ignored that the API server would refuse."""
+"""The reason for ignoring a pod that the API server would refuse."""
 TABLE_HINT = (
     "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
 )
@@ -429,12 +429,12 @@ class Inventory:
 
     objects: tuple[KubeObject, ...] = ()
     ignored: Mapping[str, int] = Factory(dict)
-    """Objects that are not used -> their number."""
+    """Unused objects, in words -> their number."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
     """Objects that the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
-    """The pods among these, and why."""
+    """The pods among these, with the reasons."""
     config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     daemon_sets: tuple[JsonObject, ...] = ()

@@ -1,7 +1,7 @@
-"""Objects in JSON form: the manifest that they came from, with all that they say otherwise now.
+"""Objects in JSON form: the manifest that they came from, updated with their present values.
 
-An object can differ from its manifest: it got defaults, a node, a nomination. What it says itself counts, and
-the rest stays as it came. And ResourceClaims as the API server takes them, in any version of resource.k8s.io:
+An object can differ from its manifest: it got defaults, a node, a nomination. Its own values count, and the
+rest stays as it came. And ResourceClaims as the API server takes them, in any version of resource.k8s.io:
 these fields are the same in all.
 """
 
@@ -31,7 +31,7 @@ def compact_json(value: Any) -> bytes:
 
 
 def current_manifest(item: KubeObject) -> JsonDict:
-    """The JSON form of *item*: its manifest, if it kept that, with all that the object says otherwise."""
+    """The JSON form of *item*: its manifest, if kept, updated with the object's present values."""
     manifest = item.manifest or {}
     merged: JsonDict = _merged(manifest, decode_kind(item.kind, manifest, strict=False), item)
     merged["metadata"] = {**merged.get("metadata", {}), "name": item.name}
@@ -51,7 +51,7 @@ def own_fields(value: Any) -> JsonDict:
 
 
 def _merged(written: Any, was: Any, now: Any) -> Any:
-    """*written*, which said *was*, as it has to be to say *now*."""
+    """*written*, the JSON form of *was*, changed to that of *now*."""
     if is_value(type(now)):
         was = type(now)() if was is None else was
         fields = dict(written) if isinstance(written, dict) else {}
@@ -68,7 +68,8 @@ def _merged(written: Any, was: Any, now: Any) -> Any:
                 fields[name] = _merged(fields.get(name), before, value)
         return fields
     if isinstance(now, tuple):
-        # What an item says that is not read here stays with the one of its name, or else of its place.
+        # Fields of an item that are not read here stay with the item of the same name, or else of the same
+        # place.
         pairs = (
             list(zip(written, was, strict=True))
             if isinstance(written, list) and isinstance(was, tuple) and len(written) == len(was)
@@ -119,7 +120,7 @@ def with_status(
     """The claim of *manifest* with the devices and users of *claim*: for an update of its status. *classes*:
     manifests, by name.
 
-    With *names_requests* what a class tells drivers names the requests that it is for.
+    With *names_requests* the configuration that a class gives to drivers names the requests that it is for.
     """
     status = dict(manifest.get("status") or {})
     old_allocation = status.pop("allocation", None)
@@ -129,7 +130,7 @@ def with_status(
         since = allocation.allocation_timestamp
         result = old_allocation
         if result is None:
-            # What the classes of the requests that were chosen tell drivers, and then what the claim does.
+            # The configuration for drivers from the classes of the chosen requests, and then from the claim.
             devices = manifest.get("spec", {}).get("devices", {})
             result_by_request = {
                 device_result.request.partition("/")[0]: device_result.request
@@ -138,7 +139,7 @@ def with_status(
             configs: list[JsonDict] = []
             class_and_name = []
             for request in devices.get("requests", ()):
-                # Its class, or that of the alternative of it that was chosen.
+                # The class of the request, or of its chosen alternative.
                 name = result_by_request.get(request["name"], "")
                 alternatives = {
                     f"{request['name']}/{alternative['name']}": alternative

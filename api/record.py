@@ -64,7 +64,7 @@ class Record(Struct, **_WRITTEN):
     """The base of all answers that programs read. Fields are named as Python does; JSON has ``outOfReach``
     for ``out_of_reach``.
 
-    A field that is left out where there is nothing to say has ``| UnsetType`` and the default ``UNSET``. The
+    A field that is left out where it has no value has ``| UnsetType`` and the default ``UNSET``. The
     docstring below a field is its description in the schema.
     """
 
@@ -73,7 +73,7 @@ class DocumentRecord(Record):
     """The base of whole documents, which are printed with ``apiVersion`` and ``kind`` before their fields."""
 
     KIND: ClassVar[str]
-    """What the document says of itself as its ``kind``."""
+    """The ``kind`` of the document."""
 
 
 def as_document(answer: DocumentRecord) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def as_document(answer: DocumentRecord) -> dict[str, Any]:
 
 
 def says(description: str, **bounds: Any) -> Meta:
-    """The meaning of a field's part, or of one with *bounds* as in msgspec's Meta, for the schema; else its
-    docstring says that."""
+    """The description of a field's part, or of a field with *bounds* as in msgspec's Meta; other fields have
+    docstrings."""
     return Meta(description=description, **bounds)
 
 

@@ -21,7 +21,7 @@ from .words import is_bytes
 
 Row: TypeAlias = "Mapping[str, Any]"
 MOST_COLUMNS = 64
-"""A field with more fields inside than that, such as one for each node, is left out."""
+"""The most inner fields of a field; one with more, such as one for each node, is left out."""
 
 
 def rows_of(record: Row) -> dict[str, list[JsonDict]]:
@@ -65,8 +65,7 @@ LIBRARIES = ("pandas", "polars")
 
 
 def make_frame(rows: Sequence[Row], columns: Sequence[str], library: str | None = None) -> Any:
-    """A DataFrame with a row for each of *rows* and exactly these *columns*; what a row lacks is missing
-    there.
+    """A DataFrame with a row for each of *rows* and exactly these *columns*; absent values are missing there.
 
     *library* is one of :data:`LIBRARIES`; None: the first that is installed. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError` if it is not installed.
@@ -98,7 +97,7 @@ MEANINGS = {
     "bad": "var(--far)",
     "held": "var(--held)",
 }
-"""What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
+"""Meaning of a share or a word -> its colour: fine, nothing new, worth a look, worse, not tried."""
 
 
 def coloured(words: Mapping[str, str]) -> Mapping[str, str]:
@@ -118,7 +117,7 @@ CHANGES: Mapping[str, tuple[str, str]] = {
     "makes room": ("has to make room", "near"),
     "gained": ("finds a node", "good"),
 }
-"""What becomes of a pod -> what pages and text call it, and its meaning among :data:`MEANINGS`."""
+"""Change of a pod -> the words for it on pages and in text, and its meaning among :data:`MEANINGS`."""
 KINDS = (
     "text",
     "name",
@@ -135,7 +134,7 @@ KINDS = (
     "bytes",
     "seconds",
 )
-"""What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a
+"""The kinds of columns: texts, names and lists of them, words in frames, a node or none, a share of 1 as a
 bar; numbers: an :class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
 NUMBERS = KINDS[7:]
 _EVERYWHERE = ("table", "wide", "page", "data", "csv")
@@ -274,15 +273,15 @@ class Table:
     name: str
     """In a page its id; links to a view of it begin ``#name?``, and it is the name of its CSV file."""
     columns: Sequence[Column] = attrs.field(converter=_columns)
-    """Where a text is given, what :func:`columns_of` makes of it."""
+    """The columns, or a text for :func:`columns_of`."""
     rows: Sequence[Sequence[Any]]
     noun: str = "row"
-    """What one row is; without such a word a page shows the table as it is, without search and filters."""
+    """The noun for one row; without one a page shows the table as it is, without search and filters."""
     several: str = ""
-    """More than one of it, unless that takes an s."""
+    """The plural of the noun, unless it just takes an s."""
     details: Sequence[Any] | None = None
-    """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows*
-    wants."""
+    """The details of each row, shown when it is opened, or None: pairs of a name and a text, or the form that
+    *shows* expects."""
     shows: str = "facts"
     """The script that shows details: ``facts``, or ``aligned`` (``questions/compare/ask.py``)."""
     shared: Any = None
@@ -358,7 +357,7 @@ def table_of(name: str, records: Sequence[Row], leading: Sequence[str] = ()) -> 
 
 @attrs.frozen
 class CodeText:
-    """Text to type in a sentence."""
+    """Code in a sentence."""
 
     text: str
 
@@ -400,7 +399,7 @@ class Paragraph:
     wraps: bool = True
     """Whether it is broken where it is too long."""
     look: str = ""
-    """On a page: ``soft`` for what explains, ``note`` for what is not to be missed."""
+    """The look on a page: ``soft`` for explanations, ``note`` for what must not be missed."""
 
 
 def on_page(*texts: Part, look: str = "soft") -> list[Paragraph]:
@@ -417,7 +416,7 @@ class BulletList:
     start: int | None = None
     """The number of the first; None: they have none."""
     folded: bool = False
-    """Whether they show on a click."""
+    """Whether they only show on a click."""
 
 
 @attrs.frozen
@@ -452,7 +451,7 @@ class ShareBar:
 
 @attrs.frozen
 class PodOutcome:
-    """A pod, what became of it among :data:`CHANGES`, and why."""
+    """A pod, its change, one of :data:`CHANGES`, and the reason."""
 
     pod: str
     change: str = attrs.field(validator=attrs.validators.in_(CHANGES))
@@ -461,12 +460,12 @@ class PodOutcome:
 
 @attrs.frozen
 class PodOutcomes:
-    """Pods by name with what became of them; the first of them stand on a page."""
+    """Pods by name with their outcomes; a page shows the first of them."""
 
     title: str
     pods: Sequence[PodOutcome]
     rest: str = ""
-    """Where on the page all of them are, as what stands after ``#``."""
+    """The fragment, after ``#``, of the place on the page that has all of them."""
 
 
 @attrs.frozen
@@ -505,8 +504,8 @@ class NodeMap:
     colours: Mapping[str, str] = attrs.field(factory=dict, converter=coloured)
     """State -> the colour of its mark."""
     follows: bool = False
-    """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what
-    came and what left."""
+    """Whether each side follows from the one before it. Of two sides, tiles show only the last, with the pods
+    that came and left."""
     name: str = "map"
     """Its place in links."""
 
@@ -517,7 +516,7 @@ class Chart:
 
     title: str
     description: str
-    """In a sentence what is to be seen, for those who do not see it."""
+    """A sentence on what the chart shows, for readers who cannot see it."""
     kind: str = attrs.field(default="columns", validator=attrs.validators.in_(("columns", "lines", "steps")))
     labels: Sequence[Any] = ()
     """The names of the columns, or the numbers that lines are over."""
@@ -579,9 +578,9 @@ class Bands:
     colours: Mapping[str, str] = attrs.field(converter=coloured)
     """State -> its colour, in the order from above."""
     counts: Sequence[Mapping[str, int]]
-    """Of each column: state -> pods in it."""
+    """State -> pods in it, for each column."""
     flows: Sequence[Mapping[tuple[str, str], int]]
-    """From each column to the next: the states there -> pods."""
+    """(state, next state) -> pods, for each column and the next."""
 
 
 Item: TypeAlias = "Paragraph | Table | BulletList | Verbatim | ShareBar | PodOutcomes | NextStep | NodeMap | Chart | Matrix | Bands"
@@ -596,7 +595,7 @@ class Section:
     """Empty: on a page it goes on with the section before."""
     parts: Sequence[Item] = ()
     lead: Part = ""
-    """A sentence of a page that says what is to be seen."""
+    """A sentence of a page on what the section shows."""
     forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     name: str = ""
     """Its place in links, by default from the title."""
@@ -644,9 +643,9 @@ class View:
     shares: Sequence[Share] = ()
     """The outcome as parts of one whole; empty where it is none."""
     who: PodOutcomes | None = None
-    """Who fares how, by name: on the first sheet of a page."""
+    """The outcomes of pods by name, on the first sheet of a page."""
     next: Sequence[NextStep] = ()
-    """What to do next."""
+    """The suggested next steps."""
     sections: Sequence[Section] = ()
     """In the order of text and pages."""
     main: str = ""

@@ -42,7 +42,7 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
 
 BYTES = ("memory", "ephemeral-storage")
 BEYOND_USE = 10_000.0
-"""No use of a node comes near this share of 1, but for sums that have wrapped around."""
+"""No use of a node comes near this share of 1, except sums that have wrapped around."""
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -132,7 +132,7 @@ def short_name(resource: str) -> str:
 
 
 def used_up(resource: str) -> str:
-    """The words for a resource of which nothing is left, after its name.
+    """The words, after its name, for a resource that is used up.
 
     >>> f"{short_name('cpu')}{used_up('cpu')}", f"{short_name('pods')}{used_up('pods')}"
     ('cpu has run out', 'pods are as many as allowed')

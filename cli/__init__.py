@@ -91,8 +91,8 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, told in one
-    line."""
+    """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, reported in
+    one line."""
     prepare_streams()
     warn_of_rules()
     unwind_on_signals()

@@ -1,4 +1,4 @@
-"""The begin and the end of all commands that schedule: input is read, and results are printed, as text, CSV,
+"""The start and the end of all commands that schedule: reading input, and printing results as text, CSV,
 documents for programs and pages."""
 
 from __future__ import annotations
@@ -116,10 +116,10 @@ def answer(
     """Write *result* in the form that *output* asks for, and its page where that is asked for; the exit
     status.
 
-    *origin*: of what a page speaks.
+    *origin*: the origin of the page.
 
-    *unread*: whether text says at its end what does not count, and standard error beside CSV; *forms*: what
-    writes the forms that this command alone has.
+    *unread*: whether parts of the input that do not count are named, at the end of text, or on standard error
+    beside CSV; *forms*: the writers of forms that this command alone has.
     """
     notices = [notice for group in result.warnings for notice in group.notices]
     with writing(output.file) as stream:
@@ -136,7 +136,7 @@ def answer(
                 tell_unread(notices)
         else:
             write_view(result.view(), stream, wide=output.form == "wide", headers=not output.no_headers)
-            # What does not count in an answer stands at the end of its text.
+            # The text of an answer ends with what does not count in it.
             sentences = [f"{text}." for text in unread_sentences(notices)] if unread else []
             if sentences:
                 stream.writelines(f"{line}\n" for line in ("", *wrapped(sentences, width_of(stream), "  ")))
@@ -274,7 +274,7 @@ def scenario_of_default(paths: Paths, options: ClusterOptions) -> Scenario:
 
 @attrs.frozen(repr=False)
 class Console(Observer):
-    """Says on standard error what is odd in the input, and how far the work is."""
+    """An observer that prints oddities of the input, and progress, on standard error."""
 
     verbose: bool = False
 
@@ -346,8 +346,7 @@ def tell_release(setup: Setup, settled: Setup, nodes: Sequence[Node], name: str 
 
 
 async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Setup:
-    """*setup* with the release of the API server at the end of *transport* in place of ``auto``, and a log
-    line that says so."""
+    """*setup* with the release of the API server behind *transport* in place of ``auto``, which is logged."""
     from ..live.snapshot import server_version
 
     if not is_auto(setup.release):
@@ -435,4 +434,4 @@ OPENERS: Mapping[str, Callable[[Paths, Any], Any]] = {
     "replay": lambda paths, options: None,
     "conform": lambda paths, options: None,
 }
-"""Question -> what opens its input, where that is not :func:`opened`."""
+"""Question -> the function that opens its input, where that is not :func:`opened`."""

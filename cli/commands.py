@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .report.page.document import About
 
 NO_FLAG = ("scheduler", "executor", "python")
-"""What options take that the command line has no flag for, or flags of its own."""
+"""Options without a flag on the command line, or with flags of their own there."""
 
 
 @attrs.frozen(repr=False)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 -o form | text,json text | common | The format of each line.
 """)
 def shadow(setup: Setup, shows_all: bool, form: str, **values: Any) -> None:
-    """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the
-    two differ, and why.
+    """Watch the cluster's own scheduler, and report where ours decides otherwise, and why.
 
-    Nothing is written to the cluster, and the other scheduler's decisions take effect. `equally good` is
-    another node with the same score, so only the tie-break differs. `order unknown` is no difference either:
-    in another possible order of events, both agree. A summary follows at the end.
+    We decide on each pod that it binds, in the same state. Nothing is written to the cluster, and the other
+    scheduler's decisions take effect. `equally good` is another node with the same score, so only the
+    tie-break differs. `order unknown` is no difference either: in another possible order of events, both
+    agree. A summary follows at the end.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input, or the cluster could not be read.
 

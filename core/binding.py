@@ -15,12 +15,12 @@ from .arrays import Batch, Codes, Failures, Ints, Mask
 
 
 class VolumeError(Exception):
-    """A question about volumes that has no answer; the text is upstream's own."""
+    """A question about volumes has no answer; the text is upstream's own."""
 
 
 @attrs.frozen(repr=False)
 class VolumeDecision:
-    """The volumes of a pod on one node: those for its claims, and claims whose volumes have to be
+    """The volumes of a pod on one node: volumes for its claims, and claims whose volumes have to be
     provisioned."""
 
     bindings: tuple[tuple[PersistentVolume, PersistentVolumeClaim], ...] = ()
@@ -46,10 +46,9 @@ class Finding:
     volumes: Sequence[PersistentVolume] = ()
     """The volumes that ``matches`` names by their index."""
     matches: list[tuple[PersistentVolumeClaim, Ints]] = attrs.Factory(list)
-    """For each claim the index into ``volumes`` of the volume that it gets on each node: int64[n], -1 for
-    none."""
+    """Each claim with the index into ``volumes`` of its volume on each node: int64[n], -1 for none."""
     provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.Factory(list)
-    """The claims whose volumes have to be provisioned, and on which nodes: bool[n]."""
+    """The claims whose volumes have to be provisioned, each with the nodes for that: bool[n]."""
     decided: Mask = attrs.field(init=False)
     """Nodes for which the search reached the step that finds volumes for claims: bool[n]."""
     provided: Mask = attrs.field(init=False)
@@ -57,7 +56,7 @@ class Finding:
     exists: Mask = attrs.field(init=False)
     """False where a claim is bound to a missing volume, in releases where that is no error: bool[n]."""
     enough: Mask = attrs.field(init=False)
-    """False where there is too little storage for what has to be provisioned: bool[n]."""
+    """False where there is too little storage to provision volumes: bool[n]."""
 
     def __attrs_post_init__(self) -> None:
         self.decided, self.provided = np.zeros_like(self.bound), np.zeros_like(self.bound)
@@ -96,7 +95,7 @@ class PodClaims:
     bound: list[PersistentVolumeClaim] = attrs.Factory(list)
     delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.Factory(list)
     immediate: list[PersistentVolumeClaim] = attrs.Factory(list)
-    """Unbound claims whose volume is not the scheduler's business."""
+    """The unbound claims whose volume is not the scheduler's task."""
 
 
 class Binder(Protocol):
@@ -120,8 +119,8 @@ class Binder(Protocol):
         GetPodVolumeClaims."""
 
     def are_settled(self, claims: Sequence[str]) -> bool:
-        """Whether each of these claims has its volume, and is open to other pods: then nothing of it is
-        decided with the host."""
+        """Whether each of these claims has its volume and is open to other pods: the host then decides
+        nothing."""
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Store the decision for *pod* on each of *nodes*."""
@@ -133,7 +132,7 @@ class Binder(Protocol):
         """Undo :meth:`assume` for *pod* on the node. Upstream: RevertAssumedPodVolumes."""
 
     def restore(self, items: Iterable[KubeObject]) -> None:
-        """Undo what was assumed of these volumes and claims alone."""
+        """Undo the assumptions about these volumes and claims only."""
 
     def volume(self, name: str) -> PersistentVolume:
         """The volume called *name*, with what is assumed of it; raises VolumeError if there is none."""
@@ -148,7 +147,7 @@ class Binder(Protocol):
         """A context at whose end the decisions made for *pod* inside are dropped."""
 
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim is added or updated, which ends what was assumed of it."""
+        """Take an added or updated volume or claim, which ends assumptions about it."""
 
     def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim is deleted; only its kind and key matter."""
+        """Drop a deleted volume or claim; only its kind and key matter."""

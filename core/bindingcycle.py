@@ -19,8 +19,8 @@ UNSCHEDULABLE = "Unschedulable"
 
 @attrs.frozen(repr=False)
 class Failure:
-    """The failure of a step. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose
-    rejection the queue notes."""
+    """The failure of a step. ``reason``: for the pod's condition PodScheduled; ``plugin``: the one that
+    rejected, as the queue notes it."""
 
     text: str
     reason: str
@@ -61,14 +61,15 @@ class Waiting(Protocol):
         """*plugin* allows the binding; the wait ends when the last pending plugin does so."""
 
     def pass_time(self, waited: float) -> None:
-        """It has lasted *waited* seconds; a wait of that :attr:`timeout` or a shorter one ends here."""
+        """End the wait if its :attr:`timeout` is *waited* seconds or less; *waited* counts from its
+        beginning."""
 
 
 class DeviceWait(Protocol):
     """A wait for the devices of pods."""
 
     late_text: str
-    """The error where they were not in time."""
+    """The error where the devices were not ready in time."""
 
     @property
     def binding_seconds(self) -> float:
@@ -78,8 +79,7 @@ class DeviceWait(Protocol):
         """Whether devices of *pod* have to be ready before it is bound."""
 
     def readiness(self, pod: Pod) -> str | None:
-        """The reason why the devices of *pod* cannot be used; empty: they are ready; None: that is not known
-        yet."""
+        """The reason why the devices of *pod* cannot be used; empty: they are ready; None: not known yet."""
 
 
 class BindingCycle(ABC):
@@ -109,7 +109,8 @@ class BindingCycle(ABC):
         return None
 
     def removed(self, pod: Pod) -> bool:
-        """The API has the pod no more, or on a node: if it waits it is rejected. Answers whether it does."""
+        """Reject the wait of a pod that the API no longer has, or has on a node. Returns whether there was
+        one."""
         return False
 
     def preempt(self, victim: Pod, preemptor: Pod) -> bool:

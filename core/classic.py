@@ -77,7 +77,7 @@ class ClassicFlow:
     quick_path: QuickPath
     runs: DryRuns
     equivalence: EquivalenceCache | None
-    """None if it is off."""
+    """The equivalence cache; None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
     details: BoardDetails = attrs.field(init=False)
     refusals: UnschedulableCache = attrs.field(init=False)

@@ -1,5 +1,5 @@
-"""Rules, and one scheduling cycle: what they get besides the nodes, such as the pod, the configuration and
-the listings of other objects."""
+"""Rules, and one scheduling cycle: the inputs of rules besides the nodes, such as the pod, the configuration
+and the listings of other objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .release import Release
 
 
 AnyCycle = Any
-"""A :class:`Cycle`, or of the framework one with more in it: a rule says which it takes."""
+"""A :class:`Cycle`, or the framework's, which has more in it: a rule's annotation says which it takes."""
 
 
 class Reads(enum.Flag):
@@ -97,27 +97,27 @@ class Predicate:
     check: Callable[[Template, Batch, AnyCycle], Failures | None]
     reads: Reads
     concerns: Callable[[Template], bool] = every_pod
-    """False for pods to which the predicate never objects, and for which it has no effect: it does not run
-    for them."""
+    """False for pods that the predicate never rejects and for which it has no effect: it does not run for
+    them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
     clauses: Callable[[Template, AnyCycle], Sequence[Clause] | None] | None = None
-    """What the answer for all rows follows from, until more changes than pods: node objects, affinity terms,
-    services and controllers. Without any clause it has nothing against any node. None where the answer cannot
-    be given so: then ``check`` is asked."""
+    """The clauses that decide for all rows, valid until node objects, affinity terms, services or controllers
+    change. An empty sequence rejects no node. None where clauses cannot express the answer: then ``check`` is
+    asked."""
     is_of_row: bool = OF_ROW
-    """It reads what changes with the row's own pods, and nothing outside the rows."""
+    """Whether it reads state that changes with the row's own pods, and nothing outside the rows."""
     slot: StateKey[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
     keeps_itself: bool = attrs.field(
         init=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
     )
-    """Its answers depend on the very pod, so it is asked in each cycle."""
+    """Whether its answers depend on the pod itself, not its template, so that it is asked in each cycle."""
     error: Callable[..., str] | None = None
-    """The error of the cycle from the *text* of an error and the name of its *pod*; None: the text."""
+    """Called with the *text* of an error and the name of its *pod*: gives the error of the cycle. None: the
+    text."""
     parts: Sequence[Predicate] = ()
-    """Predicates that it asks one after the other and nothing else: a node passes it that passes all of
-    them."""
+    """The predicates that it consists of, asked one after the other: a node has to pass all of them."""
 
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"
@@ -131,7 +131,8 @@ class Predicate:
         )
 
     def parts_for(self, pod: Template) -> Sequence[Predicate]:
-        """The predicates to ask in its place about *pod*: itself, or those of its parts that may object."""
+        """The predicates to ask in its place about *pod*: itself, or those of its parts that may reject
+        nodes."""
         return [part for part in self.parts if part.concerns(pod)] if self.parts else (self,)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -175,10 +176,10 @@ class Priority:
 
 
 def _by_reference(rule: Predicate | Priority, function: Callable[..., Any]) -> tuple[Any, ...] | None:
-    """The pickled form of a rule of a module, by the name of its function; None for another rule."""
+    """The pickled form of a module's rule, by the name of its function; None for another rule."""
     module = function.__module__
     name = getattr(function, "__qualname__", "")
-    # The module of the program itself is another one in another process: its rules are pickled as they are.
+    # The main module is another one in another process: its rules are pickled as they are.
     stands = name and module != "__main__" and getattr(sys.modules.get(module), name, None) is rule
     return (_standing, (module, name)) if stands else None
 
@@ -215,23 +216,22 @@ class Algorithm:
     percentage: int = 0
     """percentageOfNodesToScore, as passed to the scheduler's constructor."""
     scores: bool = True
-    """Something scores nodes or rejects them besides predicates; else, where the release says so, one
-    feasible node is enough."""
+    """Whether priorities or extenders score or reject nodes besides predicates; else, where the release says
+    so, one feasible node is enough."""
     preemption: bool = True
     max_pd_vols: int | None = None
-    """How many cloud disks of each type a node can have that does not say so itself; None: what the type
-    says."""
+    """The most cloud disks of each type on a node without a limit of its own; None: the type's default."""
     ignored_resources: frozenset[str] = frozenset()
     """Extended resources that extenders manage with ignoredByScheduler."""
     metadata_fails: Callable[[AnyCycle], bool] = attrs.field(default=lambda cycle: False)
     """Whether upstream's predicate metadata would be nil in a cycle."""
     equivalence_cache: bool = False
     unread: tuple[str, ...] = ()
-    """The parts of its configuration that do not count, in sentences."""
+    """The ignored parts of its configuration, in sentences."""
     leaves_counts: bool = attrs.field(
         default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
     )
-    """A rule reads what others store in the cycle, such as the counts that the volume predicates store for a
+    """Whether a rule reads values that others store in the cycle, such as volume counts of predicates for a
     priority."""
     has_predicates: bool = True
     """False if the predicate map is empty: then every node of the lister is feasible."""
@@ -249,7 +249,7 @@ class Algorithm:
         return f"<Algorithm of {self.release.version}: {len(self.predicates)} predicates, {len(self.priorities)} priorities>"
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
-        """The predicates that may object to *pod*, in running order."""
+        """The predicates that may reject nodes for *pod*, in running order."""
         applicable = pod.notes.get(self.slot)
         if applicable is None:
             applicable = pod.notes[self.slot] = tuple(
@@ -392,7 +392,7 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
 
     def nominated_on(self, nominations: Nominations, name: str) -> list[Pod]:
         """The pods nominated to a node that count as if they were there: those of equal or higher priority,
-        but for this cycle's pod."""
+        without this cycle's pod where the release excludes it."""
         excludes_self = self.release.preemption.excludes_self
         return [
             pod
@@ -402,7 +402,7 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
 
     @property
     def predicates(self) -> Sequence[Predicate]:
-        """The predicates that may object to the pod, in running order."""
+        """The predicates that may reject nodes for the pod, in running order."""
         return self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
 
     def enabled(self, gate: str) -> bool:
@@ -411,7 +411,7 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
 
 
 def is_even(priority: Priority, constant: int | None) -> TypeGuard[int]:
-    """Whether the scores of all nodes stay the same in the reduce step, if raw ones are *constant*."""
+    """Whether all nodes keep equal scores in the reduce step, if their raw scores are all *constant*."""
     reduce = priority.reduce
     return constant is not None and (
         reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0)

@@ -1,9 +1,9 @@
-"""From a decision to a bound pod, and what follows where a step fails: one driver for replays, dry runs and
-live schedulers.
+"""The steps from a decision to a bound pod, with the handling of failures: one driver for replays, dry runs
+and live schedulers.
 
-It knows no clock and no socket. What takes time or writes is an effect, a coroutine of the subclass that
-awaits what it likes: requests, or tasks of an agenda. Which of them a release has, and in which order, is in
-its cells.
+It has no clock and no socket. A step that takes time or writes is an effect: a coroutine of the subclass,
+which awaits requests, or tasks of an agenda. The cells of a release decide which steps it has, and their
+order.
 
 Upstream: scheduleOne in pkg/scheduler/scheduler.go; schedulingCycle and bindingCycle in
 pkg/scheduler/schedule_one.go.
@@ -30,7 +30,7 @@ from .router import EventRouter
 
 @attrs.define(eq=False, repr=False)
 class SchedulingState:
-    """An engine with a clock and a queue, and what tells both of events."""
+    """An engine with a clock and a queue, and the router that brings events to both."""
 
     engine: Engine
     clock: Clock = attrs.field(init=False)
@@ -39,7 +39,7 @@ class SchedulingState:
     binding: BindingCycle = attrs.field(init=False)
 
     def begin(self, clock: Clock, scheduler_name: str | None) -> None:
-        """Make the queue, which goes by *clock*, for the pods of a scheduler; None: of all."""
+        """Make the queue, with *clock*, for the pods of a scheduler; None: for all pods."""
         flow = self.engine.flow
         self.clock, self.queue = clock, flow.queue(clock)
         self.router = flow.router(self.queue, scheduler_name)
@@ -51,7 +51,7 @@ class SchedulingState:
         return self.engine.listings
 
     def pod(self, key: str) -> Pod | None:
-        """The pod called ``namespace/name`` as the API has it, None for one that is gone."""
+        """The pod called ``namespace/name`` as in the API; None for a deleted one."""
         return self.router.pods.get(key)
 
 
@@ -64,13 +64,13 @@ class Attempt:
     began: float = 0.0
     reserved: float = 0.0
     allowed: float = 0.0
-    """The time from which it need not wait for Permit plugins."""
+    """The time from which it no longer waits for Permit plugins."""
     is_reserved: bool = False
     needs_volumes: bool = False
     owner: Any = None
-    """Data of its driver about the pod."""
+    """The driver's own data about the pod."""
     said: str = ""
-    """The beginning of the event of a failure, before its text."""
+    """The text at the beginning of the event of a failure."""
 
     @property
     def pod(self) -> Pod:
@@ -83,11 +83,10 @@ class Driver(ABC):
 
     state: SchedulingState
     victims_leave_first: bool = False
-    """Room is made for a pod before it is queued again."""
+    """Whether room is made for a pod before it is queued again."""
 
     async def conclude(self, item: QueuedPod, decision: Decision, began: float = 0.0) -> None:
-        """Carry out *decision* on the pod of *item*, which was taken out of the queue; a binding goes on
-        beside."""
+        """Carry out *decision* on the popped pod of *item*; a binding goes on in the background."""
         if decision.host is None:
             await self._not_placed(item, decision)
             return
@@ -138,8 +137,8 @@ class Driver(ABC):
             await self.undo(attempt, failure, gives_back=gives_back)
 
     async def undo(self, attempt: Attempt, failure: Failure, *, gives_back: bool = False) -> None:
-        """A step failed, and has undone itself unless *gives_back*: the pod is queued again, and others may
-        fit."""
+        """Handle a failed step, which has undone itself unless *gives_back*: the pod is queued again, and
+        others may fit."""
         state = self.state
         pod = attempt.pod
         given_up = pod.bound_to(attempt.host)
@@ -147,7 +146,7 @@ class Driver(ABC):
         if gives_back:
             try:
                 state.binding.give_back(pod, attempt.host)
-            except CacheError:  # Upstream: only logged; the pod was confirmed, or went, before.
+            except CacheError:  # Upstream: only logged; the pod was confirmed or deleted before.
                 moves = False
         self.given_back(attempt, failure)
         # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs
@@ -166,7 +165,7 @@ class Driver(ABC):
 
     @abstractmethod
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
-        """A pod is reserved: its binding, *work*, begins."""
+        """Begin the binding of a reserved pod, *work*, in the background."""
 
     @abstractmethod
     async def permit(self, attempt: Attempt) -> Failure | None:
@@ -175,15 +174,15 @@ class Driver(ABC):
 
     @abstractmethod
     async def allowed(self, attempt: Attempt) -> None:
-        """Nothing keeps the pod from being bound."""
+        """Note that nothing keeps the pod from being bound."""
 
     @abstractmethod
     async def bind_volumes(self, attempt: Attempt) -> Failure | None:
-        """Write the volumes of the pod where it waits for them, until they are bound."""
+        """Write the volumes of a pod that waits for them, until they are bound."""
 
     @abstractmethod
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
-        """The steps before the binding itself ended."""
+        """Note the end of the steps before the binding itself."""
 
     @abstractmethod
     async def write(self, attempt: Attempt) -> Failure | None:
@@ -191,16 +190,16 @@ class Driver(ABC):
 
     @abstractmethod
     def given_back(self, attempt: Attempt, failure: Failure) -> None:
-        """The pod's reservations were undone."""
+        """Note that the pod's reservations were undone."""
 
     @abstractmethod
     async def failed(
         self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None
     ) -> None:
-        """Queue the pod again, and say why; its nomination is *nominated* from now on, None: as it is.
+        """Queue the pod again, and report the reason. Its new nomination is *nominated*, None: unchanged.
         *attempt*: it had a node."""
 
     @abstractmethod
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
-        """Nominate *pod* and let the victims of *plan* leave, in the order of the release; answers the first
+        """Nominate *pod* and remove the victims of *plan*, in the order of the release. Returns the first
         error."""

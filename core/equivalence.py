@@ -2,9 +2,8 @@
 with all of upstream's gaps.
 
 Only the releases with gate EnableEquivalenceClassCache have it. Two conditions of the invalidation are left
-out, as no result depends on them: taints in annotations, and conditions that changed in their texts only.
-Upstream: pkg/scheduler/core/equivalence/eqivalence.go; the invalidate functions of
-pkg/scheduler/factory/factory.go.
+out, as no result depends on them: taints in annotations, and conditions whose texts alone changed. Upstream:
+pkg/scheduler/core/equivalence/eqivalence.go; the invalidate functions of pkg/scheduler/factory/factory.go.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ PRESSURES = {
 
 
 def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
-    """The entries that end when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods
-    are those bound to a node."""
+    """The entries that end when an object is new (*old* is None), changes, or is deleted (*new* is None).
+    Pods must be bound to a node."""
     match old, new:
         case Node(), Node():
             return [(name, old.name) for name in _of_changed_node(old, new)]
@@ -84,13 +83,13 @@ def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, 
             if any(getattr(volume, kind) is not None for volume in old.spec.volumes for kind in kinds):
                 ended.add(DISKS)
             return [(AFFINITY, None), *((name, old.spec.node_name) for name in ended)]
-    # Upstream: of pods that come only the scheduler's own invalidate results, when they are assumed; a pod
-    # that others bind does not.
+    # Upstream: only the scheduler's own pods invalidate results, when they are assumed; pods bound by others
+    # do not.
     return [(predicate, None) for predicate in _everywhere(old, new, gates)]
 
 
 def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
-    """The entries that end on all nodes when an object that is no pod and no node comes, changes or is
+    """The entries that end on all nodes when an object, neither pod nor node, comes, changes or is
     deleted."""
     late = gates.get("VolumeScheduling", False)
     match old, new:
@@ -242,7 +241,7 @@ class Results:
         return results[:size]
 
     def keep(self, number: int, size: int, rows: Rows, failures: Failures | None) -> None:
-        """Cache for class *number* what was found on *rows*; errors are not cached."""
+        """Cache the results found on *rows* for class *number*; errors are not cached."""
         results = self._rows_by_class[number] = grown(
             self._rows_by_class.get(number, np.zeros(0, np.int32)), size
         )
@@ -299,7 +298,7 @@ class EquivalenceCache:
     release: Release
     gates: Gates
     read_only: bool = False
-    """Nothing new is cached."""
+    """Whether nothing new is cached."""
     _results: dict[str, Results] = attrs.Factory(dict)
     _classes: dict[Hashable, int] = attrs.Factory(dict)
 
@@ -323,18 +322,18 @@ class EquivalenceCache:
     # --- invalidation ---------------------------------------------------------------------------------------
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """An object came (*old* is None), changed, or was deleted (*new* is None); scheduler and listings
-        know it already."""
+        """Invalidate results when an object is new (*old* is None), changed, or deleted (*new* is None).
+        Scheduler and listings must be up to date."""
         for predicate, node_name in of_change(old, new, self.release, self.gates):
             self._end(predicate, node_name)
 
     def pod_assumed(self, pod: Pod, node_name: str) -> None:
-        """*pod* is assumed to be on the node."""
+        """Invalidate results when *pod* is assumed on the node."""
         for predicate in of_pod_arrival(pod, self.gates):
             self._end(predicate, node_name)
 
     def volumes_assumed(self) -> None:
-        """A pod's volumes were assumed, or it has none, or assuming them failed."""
+        """Invalidate results when a pod's volumes were assumed, or it has none, or assuming them failed."""
         for predicate in _binding(self.gates):
             self._end(predicate, None)
 
@@ -356,7 +355,7 @@ class EquivalenceCache:
 
 @attrs.define(eq=False, repr=False)
 class CacheView:
-    """The cache as one search uses it: cached results replace fresh ones, and what was really evaluated is
+    """The view of the cache for one search: cached results replace fresh ones, and evaluated results are
     cached afterwards."""
 
     cache: EquivalenceCache
@@ -368,7 +367,7 @@ class CacheView:
     """Predicate -> rows with a cache hit; absent where there is none."""
 
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
-        """The failures of *predicate* on the rows of the table; *fresh*: its answer just now."""
+        """The failures of *predicate* on the rows of the table; *fresh*: its latest answer."""
         results = self.cache.results(predicate.name)
         cached = results.of(self.number, len(self.usable))
         if cached is None:
@@ -380,7 +379,7 @@ class CacheView:
         return results.over(fresh, cached, hits)
 
     def keep(self, judgement: FilterPass, visited: Rows) -> None:
-        """Cache what each predicate answered for those *visited* rows that it really evaluated."""
+        """Cache the answer of each predicate for those *visited* rows on which it was evaluated."""
         if self.cache.read_only:
             return
         visited = visited[self.usable[visited]]

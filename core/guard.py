@@ -1,5 +1,5 @@
-"""Guards around a user's own rules: what they raise, and answers of a wrong kind, become one line that names
-the rule.
+"""Guards around a user's own rules: exceptions and answers of a wrong kind become one line that names the
+rule.
 
 Upstream's own rules run without guards.
 """
@@ -26,25 +26,25 @@ from .cycle import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]
-"""Takes an answer and the arguments; gives the answer as the engine wants it, or raises
+"""A function of an answer and the arguments: it returns the answer in the engine's form, or raises
 :class:`WrongAnswer`."""
 PASSING = (PriorityError, RuleError, PolicyError, BrokenPipeError)
-"""A rule may end the cycle, and the user the program: these pass through a guard."""
+"""Exceptions that pass through a guard: a rule may end the cycle, and the user the program."""
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
-"""Packages whose frames are none of the user's."""
+"""Packages whose frames are not the user's."""
 MIN_INT64 = -MAX_INT64 - 1
 
 
 def ends_program(error: BaseException) -> bool:
-    """Whether *error* is the user's wish, or a signal's, that the program end; what a user's own code raises
-    is none."""
+    """Whether *error* is the user's, or a signal's, request to end the program; an exception of the user's
+    own code is not."""
     return isinstance(error, KeyboardInterrupt) or (
         not isinstance(error, Exception) and type(error).__module__.startswith("kubeclassic.")
     )
 
 
 class WrongAnswer(Exception):
-    """An answer is not what is *wanted*; the text is what it is."""
+    """An answer is not as *wanted*; the text describes it."""
 
     def __init__(self, answered: str, wanted: str) -> None:
         super().__init__(answered)
@@ -52,7 +52,7 @@ class WrongAnswer(Exception):
 
 
 def described(answer: Any) -> str:
-    """*answer* in a few words.
+    """A description of *answer* in a few words.
 
     >>> described(None), described("x" * 100), described(np.zeros(3))
     ('None', "'xxxxxxxxxxxx...xxxxxxxxxxxxx'", 'float64[3]')
@@ -64,7 +64,7 @@ def described(answer: Any) -> str:
 
 @attrs.frozen(eq=False, repr=False)
 class RuleGuard:
-    """Calls *method* of the rule that *name* gives, and checks its answer. Raises
+    """A call of *method* of the rule called *name*, which checks the answer. Raises
     :class:`~kubeclassic.exceptions.RuleError`."""
 
     name: str
@@ -97,8 +97,8 @@ class RuleGuard:
 
 
 def guarded(name: str, method: Method, check: Check | None = None) -> Method:
-    """*method* behind a guard, unless it has one already or is one of ours; what wraps a user's function has
-    ``__wrapped__``."""
+    """*method* behind a guard, unless it has one already or is one of ours; a wrapper of a user's function
+    has ``__wrapped__``."""
     is_ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(
         method, "__wrapped__"
     )
@@ -106,7 +106,7 @@ def guarded(name: str, method: Method, check: Check | None = None) -> Method:
 
 
 def _rule_error(name: str, method: Method, error: BaseException) -> RuleError:
-    """The error for what a rule raised, with the frames of the user's own files."""
+    """The error for an exception of a rule, with the frames of the user's own files."""
     steps = zip(
         traceback.walk_tb(error.__traceback__), traceback.extract_tb(error.__traceback__), strict=True
     )
@@ -142,7 +142,7 @@ def _short(file: str) -> str:
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class GuardedPredicate(Predicate):
-    """A predicate behind guards. It is pickled as the one that was *declared*, which a module may hold."""
+    """A predicate behind guards. It is pickled as the *declared* one, which a module may hold."""
 
     declared: Predicate
 
@@ -161,7 +161,8 @@ class GuardedPriority(Priority):
 
 
 def guarded_predicate(rule: Predicate) -> Predicate:
-    """*rule*, a user's own: whatever it does wrong is a :class:`~kubeclassic.exceptions.RuleError`."""
+    """*rule*, a user's own, behind guards: all its faults raise
+    :class:`~kubeclassic.exceptions.RuleError`."""
     if isinstance(rule, GuardedPredicate):
         return rule
     methods = _guarded(
@@ -186,8 +187,8 @@ def guarded_priority(rule: Priority) -> Priority:
 def _guarded(
     name: str, rule: Predicate | Priority, main: str, check: Check, **checks: Check | None
 ) -> dict[str, Any]:
-    """The methods that *rule* has behind guards: the *main* one, which goes by the name of the rule, and
-    others with their *checks*."""
+    """The methods of *rule* behind guards: the *main* one, named after the rule, and others with their
+    *checks*."""
     methods = {main: guarded(name, getattr(rule, main), check)}
     for part, part_check in {"concerns": None, "key": hashable, **checks}.items():
         if (method := getattr(rule, part)) is not None:
@@ -206,7 +207,7 @@ def guarded_reduce(name: str, reduce: Any) -> Any:
 
 
 def whole_number(answer: Any, node: str) -> int:
-    """The score of *node*, which must be one of 64 bits."""
+    """The score of *node*, which must be a whole number of 64 bits."""
     if not isinstance(answer, int | np.integer) or not MIN_INT64 <= answer <= MAX_INT64:
         raise WrongAnswer(f'{described(answer)} for node "{node}"', "a whole number of 64 bits")
     return int(answer)

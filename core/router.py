@@ -1,5 +1,4 @@
-"""The event router of a scheduler with a queue: an event updates the engine's state and may move waiting
-pods.
+"""The event router of a scheduler with a queue: events update the engine's state and may move waiting pods.
 
 Upstream: AddAllEventHandlers in pkg/scheduler/eventhandlers.go (1.12, 1.13: NewConfigFactory in
 pkg/scheduler/factory/factory.go).
@@ -31,7 +30,8 @@ ALWAYS = {
 
 @attrs.define(eq=False, repr=False)
 class EventRouter:
-    """Delivers events to *engine* and *queue*: adds and updates by :meth:`put`, deletes by :meth:`delete`.
+    """A router that delivers events to *engine* and *queue*: adds and updates by :meth:`put`, deletes by
+    :meth:`delete`.
 
     Pods of other schedulers count only when they have a node. A pod that is Succeeded or Failed counts as
     deleted. Both methods raise :class:`~kubeclassic.exceptions.CacheError` where upstream's scheduler would
@@ -41,9 +41,9 @@ class EventRouter:
     engine: Engine
     queue: SchedulingQueue
     scheduler_name: str | None = DEFAULT_SCHEDULER
-    """Its pods are queued, with profiles the pods of any of them; None: all pods are."""
+    """The scheduler whose pods are queued, with profiles those of any of them; None: all pods are."""
     pods: dict[str, Pod] = attrs.Factory(dict)
-    """Key -> pod as the API has it, without finished pods."""
+    """Key -> pod as in the API, without finished pods."""
     feed: EventFeed = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -51,7 +51,7 @@ class EventRouter:
         self.engine.nominations.lister = self.pods
 
     def put(self, item: KubeObject) -> None:
-        """An object is added or updated."""
+        """Take an added or updated object."""
         if isinstance(item, Pod):
             self._put_pod(item)
         elif isinstance(item, Node):
@@ -62,7 +62,7 @@ class EventRouter:
             self._maybe_move(ADD if old is None else UPDATE, item, old)
 
     def delete(self, item: KubeObject) -> None:
-        """An object is deleted; only its kind and key matter. An unknown object is ignored."""
+        """Take a deleted object; only its kind and key matter. An unknown object is ignored."""
         if isinstance(item, Pod):
             old = self.pods.pop(item.key, None)
             if old is not None:
@@ -73,13 +73,13 @@ class EventRouter:
             self._maybe_move(DELETE, item, listed)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
-        """A reserved *pod* was forgotten, so other pods may fit; *but_itself*: it does not move itself. Up to
-        1.16 this moves no pod."""
+        """Take the end of a reservation: *pod* was forgotten, so other pods may fit. *but_itself*: it does
+        not move itself. Up to 1.16 this moves no pod."""
 
     # --- what moves pods ------------------------------------------------------------------------------------
 
     def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
-        """An object that is no pod and no node came, changed or went; *old*: as it was before."""
+        """Take a change of an object, neither pod nor node; *old*: its state before."""
         engine = self.engine
         if isinstance(item, StorageClass):
             is_late = item.volume_binding_mode == "WaitForFirstConsumer"
@@ -150,7 +150,7 @@ class EventRouter:
             self.queue.update(old, new)
 
     def _is_echo(self, pod: Pod) -> bool:
-        """Whether *pod* is assumed on a node and nothing that scheduling reads has changed."""
+        """Whether *pod* is assumed on a node and nothing has changed that scheduling reads."""
         state = self.engine.cache.state(pod)
         if state is None or not state.assumed:
             return False
@@ -163,7 +163,7 @@ def _is_assigned(pod: Pod | None) -> bool:
 
 
 def _comparable(pod: Pod, lenient: bool) -> Pod:
-    """*pod* less what may differ: with *lenient* also its conditions and finalizers."""
+    """*pod* without the parts that may differ: with *lenient* also without its conditions and finalizers."""
     metadata = replace(pod.metadata, resource_version="", annotations=Map())
     status = pod.status
     if lenient:
@@ -173,7 +173,7 @@ def _comparable(pod: Pod, lenient: bool) -> Pod:
 
 
 def _scheduling_properties(node: Node) -> tuple[object, ...]:
-    """The properties that may let a pod fit when they change. Upstream: pkg/scheduler/eventhandlers.go
+    """The properties whose changes may let a pod fit. Upstream: pkg/scheduler/eventhandlers.go
     nodeSchedulingPropertiesChanged."""
     statuses = {condition.type: condition.status for condition in node.status.conditions}
     # Upstream: quantities are compared by their stored form, so 1 and 1000m differ.

@@ -5,7 +5,7 @@
         run.cycle(pod)
         point.keep()  # else all of it is taken back here, as it is after an error
 
-:class:`~.feed.EventFeed` and :class:`~.run.Run` note how each of their steps is undone, and callers note
+:class:`~.run.EventFeed` and :class:`~.run.Run` note how each of their steps is undone, and callers note
 their own steps with :meth:`~.engine.Engine.on_undo`. The steps are undone in reverse order, each by what the
 API's watch would deliver, such as the delete of a pod that was added. So caches see ordinary events, and a
 trial costs as much as what it changes. Savepoints nest: what an inner one keeps is taken back with the outer
@@ -34,21 +34,21 @@ import attrs
 
 @attrs.define(eq=False, repr=False)
 class Savepoint:
-    """A moment, and how what was done since then is undone."""
+    """A moment, and the steps that undo everything since then."""
 
     _steps: list[Callable[[], object]] = attrs.Factory(list)
     _kept: bool = False
 
     def note(self, undo: Callable[..., object], *args: Any) -> None:
-        """Notes how a step, just done or done next, is undone: by calling *undo* with *args*."""
+        """Note how a step, just done or done next, is undone: by calling *undo* with *args*."""
         self._steps.append(partial(undo, *args))
 
     def keep(self) -> None:
-        """Keep what was done so far, and what is done until the context ends without an error."""
+        """Keep everything done so far, and until the context ends without an error."""
         self._kept = True
 
     def end(self, outer: Savepoint | None, *, failed: bool) -> None:
-        """Undo what was done, the last first; if it is kept, the savepoint around it takes it over."""
+        """Undo the steps, the last first; if they are kept, the savepoint around this one takes them over."""
         if failed or not self._kept:
             while self._steps:
                 self._steps.pop()()

@@ -1,5 +1,4 @@
-"""From a configuration to its extenders, and how they are reached: over HTTP, not at all, recorded or
-replayed."""
+"""The extenders of a configuration, and how they are reached: over HTTP, not at all, recorded or replayed."""
 
 from __future__ import annotations
 
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
 WAYS = "off, call, record FILE or replay FILE"
 
 OpenPost = Callable[[ExtenderConfig], "Post"]
-"""A function that makes the way to reach an extender."""
+"""A function that makes the :data:`~.overhttp.Post` for an extender."""
 
 
 def make_extenders(
     configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost | None = None
 ) -> list[HttpExtender]:
-    """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only
-    where there are some."""
+    """The extenders that a Policy or a configuration names, in its order. The HTTP client is imported only if
+    there are some."""
     from .extender import Bodies, HttpExtender
     from .overhttp import http_post
 
@@ -38,11 +37,11 @@ def make_extenders(
 
 @attrs.frozen(repr=False)
 class ConfiguredExtenders:
-    """The extenders that a Policy or a configuration names, reached by *how*, which has the words of
+    """The extenders that a Policy or a configuration names, called as *how* says in the words of
     ``--extenders``.
 
-    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent.
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for other words.
+    Without *how* none is called: a file that others wrote must not decide where a cluster's manifests are
+    sent. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for other words.
     """
 
     how: str | None = None

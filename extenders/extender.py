@@ -105,7 +105,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refused)
 
 
 def _lowered(value: Json) -> Json:
-    """*value* with the names of fields in lower case. What a node's name stands before keeps it."""
+    """*value* with the names of fields in lower case. Keys that are node names stay as they are."""
     if isinstance(value, list):
         return [_lowered(item) for item in value]
     if not isinstance(value, Mapping):
@@ -127,7 +127,7 @@ REMEMBERED_PODS = 1 << 10
 
 @attrs.frozen
 class SentNode:
-    """A node as it is sent, as bytes and as the value that they are read as."""
+    """A node as it is sent: the bytes, and the JSON value in them."""
 
     node: Node
     text: bytes
@@ -154,8 +154,8 @@ class Bodies:
     def preempting(
         self, pod: Pod, candidates: Mapping[str, Victims], *, names_only: bool, violations: bool
     ) -> bytes:
-        """The body of preempt; with *names_only* the number of *violations* is only sent where the release
-        does that."""
+        """The body of preempt. With *names_only* the number of PDB violations is sent only if *violations*,
+        which depends on the release."""
 
         def write(victims: Victims) -> bytes:
             if names_only:
@@ -234,7 +234,7 @@ class HttpExtender:
         self.managed = frozenset(resource.name for resource in config.managed_resources)
 
     def is_interested(self, pod: Pod) -> bool:
-        """Whether it manages a resource of *pod*, or has no managed resources."""
+        """Whether the extender manages a resource of *pod*, or has no managed resources."""
         managed = self.managed
         if not managed:
             return True

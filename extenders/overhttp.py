@@ -1,9 +1,10 @@
-"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive; and requests with their
-answers, kept in a file and answered from it again, so that a simulation can be repeated.
+"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive; and records of requests
+with their answers.
 
-The file has a line of JSON for each request: its URL, the SHA-256 digest of its body, and the text of the
-error or the status and body of the answer, with the fault that cut it short if there was one. The same request
-may have had several answers; they are replayed in their order, and then the last one again.
+A simulation can be repeated with the answers of a record. The file has a line of JSON for each request: its
+URL, the SHA-256 digest of its body, and the text of the error or the status and body of the answer, with the
+fault that cut it short if there was one. The same request may have had several answers; they are replayed in
+their order, and then the last one again.
 
 Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k8s.io/client-go/transport.
 """
@@ -50,7 +51,7 @@ _VERIFY = dict.fromkeys((18, 19, 20, 21), "certificate signed by unknown authori
 def error_text(url: str, error: Exception) -> str:
     """The text of Go's net/http for an *error* of httpx on a request to *url*.
 
-    It stands in conditions and events of pods.
+    The text appears in conditions and events of pods.
     """
     if "Timeout" in type(error).__name__:
         return HEADER_TIMEOUT
@@ -95,11 +96,13 @@ class PostReply:
     status: int
     body: bytes = b""
     fault: str = ""
-    """Why the body ends there; it counts where the answer is not complete. Empty: that is all of it."""
+    """The reason why the body ends early; it counts only where the answer is not complete. Empty: the body is
+    complete."""
 
 
 Post = Callable[[str, bytes, float], PostReply]
-"""Sends a body, which is JSON, to a URL, within seconds; it may be called from several threads at once.
+"""A function that sends a JSON body to a URL, within a number of seconds; several threads may call it at
+once.
 
 Raises :class:`PostError` if there is no answer; a status other than 200 is an answer.
 """
@@ -252,7 +255,7 @@ def key_of(url: str, body: bytes) -> Key:
 class ExtenderRecord:
     """A record that is written to *path* from its beginning; several extenders share it.
 
-    A copy of it, such as that of a checkpoint, goes on where the record ended when it was copied. Raises
+    A copy, such as that of a checkpoint, goes on where the record ended when it was copied. Raises
     :class:`RecordError`.
     """
 
@@ -265,7 +268,7 @@ class ExtenderRecord:
         return ExtenderRecord, (self.path, self.size)
 
     def note(self, key: Key, outcome: Mapping[str, Any]) -> None:
-        """Write one request and what came of it."""
+        """Write one request and its outcome."""
         line = json.dumps({"url": key[0], "sha256": key[1], **outcome}).encode() + b"\n"
         try:
             with self._lock, self.path.open("r+b" if self.size else "wb") as stream:
@@ -303,7 +306,7 @@ class RecordingPost:
 
 @attrs.define(eq=False)
 class Replayed:
-    """Answers as a record has them; extenders are not called. It may be shared by several extenders."""
+    """The answers of a record; extenders are not called. Several extenders may share it."""
 
     path: Path
     _answers: dict[Key, list[PostReply | str]] = attrs.Factory(dict)

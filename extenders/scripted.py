@@ -27,7 +27,8 @@ BIND = "bind"
 
 @attrs.define(eq=False)
 class ScriptedPost:
-    """Answers requests by *script*, and notes them. *configs* say which word of a URL has which role."""
+    """Answers to requests by *script*; the requests are noted. *configs* say which word of a URL has which
+    role."""
 
     script: Script
     configs: Sequence[ExtenderConfig]

@@ -1,10 +1,10 @@
-"""The scheduling framework of 1.17 to 1.36, after predicates and priorities: plugins in profiles, on the
-arrays and the engine of core.
+"""The scheduling framework of 1.17 to 1.36, the successor of predicates and priorities: plugins in profiles,
+on the arrays and the engine of core.
 
 The map:
 
 * :mod:`.plugin`: what a plugin is, its answers, and its methods by extension point
-* :mod:`.plugins`: the default plugins; :mod:`.registry`: which plugins a profile may name
+* :mod:`.plugins`: the default plugins; :mod:`.registry`: the plugins that a profile may name
 * :mod:`.config`: the component configuration, its defaults, gates and validation
 * :mod:`.releases`: the cells of each release
 * :mod:`.profile`: the constructed plugins of a profile; its Filter and Score as predicates and priorities
@@ -14,7 +14,6 @@ The map:
 * :mod:`.schedulerspec`: from a configuration to an engine, for every release
 * :mod:`.migrate`: from a Policy to a profile
 
-A pod's way, in reading order: ``queue/queue``, ``flow``, ``cycle/feasible``,
-``cycle/score``; if the pod fits nowhere ``cycle/postfilter``, ``cycle/preemption``; at the end
-``cycle/binding``.
+A pod's way, in reading order: ``queue/queue``, ``flow``, ``cycle/feasible``, ``cycle/score``; if the pod fits
+nowhere ``cycle/postfilter``, ``cycle/preemption``; at the end ``cycle/binding``.
 """

@@ -1,8 +1,8 @@
-"""The state of a scheduler as bytes, for copies and pickles of it.
+"""The state of a scheduler as bytes, for its copies and pickles.
 
-What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and
-the reader of the bytes has made it again from a :class:`~.schedulerspec.SchedulerSpec`. Cached answers are
-left out too, as they can be worked out again.
+Parts that follow from its configuration (rules, release, profiles) are in the bytes by name only: the reader
+has made them again from a :class:`~.schedulerspec.SchedulerSpec`. Cached answers are left out too, as they
+can be computed again.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ Named = Mapping[str, Any]
 
 @attrs.frozen(repr=False)
 class Frozen:
-    """Some state: *data*, and the *foreign* objects in it, which are a user's own: the pickler that writes
-    this writes them too."""
+    """A part of the state: *data*, and the *foreign* objects in it, which are a user's own. The pickler that
+    writes this writes them too."""
 
     data: bytes
     foreign: list[Any]
@@ -79,15 +79,15 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
             for name, plugin in _plugins(run.engine)
             if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
         },
-        # Profiles are held by name, and so their waiting pods are held apart.
+        # Profiles are stored by name, so their waiting pods are stored apart.
         "waiting": {name: list(profile.waiting_pods) for name, profile in run.engine.profiles.items()},
     }
     return _freeze(state, {**objects, **_parts(run.engine), "latest cycle": run.engine.latest})
 
 
 def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
-    """The run as it was. *fresh* is a new engine of the same spec; its rules and plugins become those of the
-    run."""
+    """The run in its earlier state. *fresh* is a new engine of the same spec; its rules and plugins become
+    those of the run."""
     state = _thaw(frozen, {**objects, **_parts(fresh), "latest cycle": None})
     # Give users' plugins their attributes back.
     states = state["plugins"]
@@ -150,7 +150,8 @@ class _Pickler(pickle.Pickler):
         """The name of an object that the reader of the bytes has; the index of a foreign one."""
         name = self._names.get(id(obj))
         if name is None:
-            # A user's own, or an instance of a class of his: only his own pickler may know how to write it.
+            # A user's own object, or an instance of a user's class: only the user's own pickler may know how
+            # to write it.
             home = obj.__module__ if isinstance(obj, type | FunctionType) else type(obj).__module__
             if isinstance(obj, Predicate | Priority) or (home or "").partition(".")[0] not in KNOWN:
                 name = self._names[id(obj)] = len(self._foreign)

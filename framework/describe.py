@@ -1,7 +1,7 @@
-"""Releases, and the differences of two, as values and plain data.
+"""Releases, and the differences between two of them, as values and plain data.
 
-Between two generations: which plugins took the place of each predicate and priority, at which extension
-points, and what became different; that is told by the facts of the first release with plugins. Upstream:
+Between two generations: the successors of each predicate and priority, at which extension points they run,
+and the differences in behaviour, from the facts of the first release with plugins. Upstream:
 framework/plugins/legacy_registry.go.
 """
 
@@ -41,7 +41,7 @@ KINDS: Mapping[str, Literal["predicate", "priority", "priority argument"]] = {
     "priority": "priority",
     "argument": "priority argument",
 }
-"""Kind of a :class:`~kubeclassic.core.release.fact.RuleFact` -> what JSON calls it."""
+"""Kind of a :class:`~kubeclassic.core.release.fact.RuleFact` -> its name in JSON."""
 
 
 class PluginPoints(Record):
@@ -52,29 +52,29 @@ class PluginPoints(Record):
 
 
 class Successor(Record):
-    """A predicate or priority, and what took its place."""
+    """A predicate or priority, and its successors among plugins."""
 
     kind: Literal["predicate", "priority", "priority argument", "built in"]
     rule: str | None
-    """null: it was built in, or is new."""
+    """The name of the rule; null if it was built in, or is new."""
     before: str | None
-    """How the rule comes to run."""
+    """The way the rule is enabled, such as default or named by a Policy."""
     plugins: tuple[PluginPoints, ...]
     after: str | None
-    """How the plugins come to run."""
+    """The way the plugins are enabled, such as default or named by a profile."""
     words: str
-    """What became different."""
+    """The difference in behaviour."""
 
 
 DECIDING, EARLIER, IDLE, CLASSIC = map(
     gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16")
 )
 DECISIVE = frozenset((*DECIDING, *IDLE))
-"""The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they
-can be switched."""
+"""The gates that ``releases`` shows, besides those that are not modelled. It shows earlier ones where they
+can be set."""
 
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
-"""Predicates that a Policy makes under a name of its own, by an argument."""
+"""Predicates that a Policy configures by an argument, under a name of its own."""
 
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
@@ -88,10 +88,10 @@ class ReleaseSummary(Record):
 
     release: str
     like: str
-    """The patch level that it is like."""
+    """The patch level that it behaves like."""
     runs: Generation
     is_default: bool = field(name="default")
-    """Taken by default with a Policy, or where no node says one."""
+    """Whether it is the default with a Policy, or where no node has a version."""
     other_patches: OtherPatches = ""
 
 
@@ -107,7 +107,7 @@ class DescribedPlugin(Record):
 
     points: Names
     weight: int | None
-    """Null for a plugin that does not score."""
+    """The weight of its scores; null for a plugin that does not score."""
     is_default: bool = field(name="default")
 
 
@@ -134,37 +134,38 @@ class PluginRelease(DocumentRecord):
     like: str
     runs: Literal["plugins"]
     plugins: Mapping[str, DescribedPlugin]
-    """In the order of the default profile."""
+    """Name -> plugin, in the order of the default profile."""
     gates: InWords
     facts: Facts = ()
     other_patches: OtherPatches = ""
 
 
 class ReleaseDifference(Record):
-    """One name in which two releases of a kind differ, in words; null where one of them does not have it."""
+    """One difference between two releases of a kind, in words: before and after are null where a release
+    lacks the name."""
 
     about: Part
     what: str
     """The name of the rule or gate."""
     words: str | None
-    """What a gate decides; null for other names."""
+    """The effect of a gate; null for other names."""
     before: str | None
     after: str | None
 
 
 class ReleaseDiff(DocumentRecord):
-    """Everything in which two releases differ."""
+    """All differences between two releases."""
 
     KIND = "ReleaseDiff"
     before: str
     after: str
     differences: tuple[ReleaseDifference, ...] = ()
-    """In rules, their weights, and gates."""
+    """The differences in rules, their weights, and gates."""
     successors: tuple[Successor, ...] = ()
-    """Between a release with predicates and priorities and one with plugins: what took the place of each
-    rule. It is always from the older to the newer release."""
+    """The successors of each rule, between a release with predicates and priorities and one with plugins.
+    They always lead from the older to the newer release."""
     facts: tuple[ReleaseFact, ...] = ()
-    """What the releases after the older one, up to the newer one, do differently, oldest first."""
+    """The facts of the releases after the older one, up to the newer one, oldest first."""
 
     @property
     def is_backwards(self) -> bool:
@@ -259,8 +260,8 @@ def _priorities(release: Release) -> Iterator[tuple[str, str]]:
 
 
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
-    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they
-    were plugins."""
+    """Each plugin, in the order of the default profile, without priorities that some releases run like
+    plugins."""
     defaults = weights(release)
     priorities = {name for name, rule in rule_facts().items() if rule.kind == "priority"}
     names = dict.fromkeys([*defaults, *(name for name in registry_of(release) if name not in priorities)])
@@ -289,8 +290,8 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
 
 
 def gate_words(gate: str) -> str | None:
-    """The effect of *gate* in the framework, or why it changes no answer; None for one that decisions do not
-    ask."""
+    """The effect of *gate* in the framework, or why it changes no answer; None for a gate that decisions do
+    not read."""
     not_modelled = (release.configuration.not_modelled for release in FRAMEWORK_RELEASES.values())
     tables = (DECIDING, EARLIER, IDLE, CLASSIC, *not_modelled)
     return next((words for table in tables if (words := table.get(gate))), None)
@@ -306,7 +307,7 @@ def plugin_in_words(plugin: DescribedPlugin) -> str:
 
 
 def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff:
-    """Everything in which the releases *before* and *after* differ. Raises
+    """All differences between the releases *before* and *after*. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError`."""
     releases = find_any_release(before), find_any_release(after)
     older, newer = sorted(releases, key=list(ALL_RELEASES.values()).index)
@@ -433,7 +434,8 @@ def _successor(
 
 
 def _replacing_plugins(rule: RuleFact, newer: Release, defaults: Mapping[str, int]) -> Names:
-    """The plugins in place of a rule: those of a Policy, but where a later one scores by default already."""
+    """The plugins in place of a rule: those of a Policy, except where a later one already scores by
+    default."""
     policies = newer.policies or PolicyCells()
     if rule.kind == "predicate":
         successor_names = policies.predicates.get(rule.rule)

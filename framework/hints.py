@@ -1,7 +1,7 @@
 """Queueing hints: may an event let a pod fit that a plugin rejected? Pure functions of the pod, and of the
 object before and after.
 
-A hint may say yes for nothing, and then the pod is tried in vain; if it says no, the plugin would still
+A hint may say yes in vain, and then the pod is tried for nothing; if it says no, the plugin would still
 reject the pod.
 """
 
@@ -104,10 +104,9 @@ def node_has_room(
     compares: bool,
     devices: Callable[[], Container[str]] = tuple,
 ) -> bool:
-    """The pod would fit on the node if that were empty, and the node has more than before of something that
-    the pod wants.
+    """The pod would fit on the empty node, which has more than before of some resource that the pod requests.
 
-    Of resources that *devices* give a node may have none.
+    The node may lack resources that *devices* give.
     """
     requested = requests(pod)
     room = of_node(new.status.allocatable)
@@ -129,7 +128,8 @@ def node_has_room(
 
 
 def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
-    """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
+    """A DeviceClass is new, or names another extended resource than before, and the pod requests that
+    resource."""
     explicit = new.spec.extended_resource_name
     requested = requests(pod)
     if old is None:
@@ -140,11 +140,11 @@ def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
 def pod_leaves_room(
     pod: Pod, old: Any, new: Any, *, counted: RequestsOf | None, nominated: bool, compares_own: bool
 ) -> bool:
-    """A pod left its node, or became smaller there in something that the pod wants; with *counted* None
-    sizes do not change.
+    """A pod left its node, or its requests there became smaller in a resource that the pod requests. With
+    *counted* None requests do not change.
 
-    With *nominated* a pod that was nominated to a node counts, too; with *compares_own* what the pod itself no
-    longer asks for does not.
+    With *nominated* a pod that was nominated to a node counts, too; with *compares_own* the pod's own smaller
+    requests count only in resources that it still requests.
     """
     if new is None:
         return was_on_node(old, nominated)
@@ -161,13 +161,12 @@ def pod_leaves_room(
 
 
 def was_on_node(pod: Pod, nominated: bool) -> bool:
-    """Whether a pod that is gone took room on a node; with *nominated* also where it was only nominated to
-    one."""
+    """Whether a deleted pod took room on a node; with *nominated* also if it was only nominated to one."""
     return bool(pod.spec.node_name or (nominated and pod.status.nominated_node_name))
 
 
 def claim_is_used(pod: Pod, old: Any, new: Any) -> bool:
-    """The claim is of one of the pod's volumes."""
+    """The claim belongs to one of the pod's volumes."""
     return new.key in claim_keys(pod, ephemeral=True)
 
 
@@ -182,7 +181,7 @@ def class_changes(pod: Pod, old: Any, new: Any) -> bool:
 
 
 def class_waits(pod: Pod, old: Any, new: Any) -> bool:
-    """A class is new that waits for its first consumer."""
+    """A class that waits for its first consumer is new."""
     return bool(new.volume_binding_mode == "WaitForFirstConsumer")
 
 
@@ -194,7 +193,7 @@ def migration_changes(pod: Pod, old: Any, new: Any) -> bool:
 
 
 def capacity_grows(pod: Pod, old: Any, new: Any) -> bool:
-    """There is more storage, or a report of storage that there was not. Upstream:
+    """There is more storage, or a first report of storage. Upstream:
     isSchedulableAfterCSIStorageCapacityChange."""
     before = None if old is None else _limit(old)
     after = _limit(new)
@@ -223,7 +222,7 @@ def _zones(volume: PersistentVolume, labels: tuple[str, ...]) -> list[tuple[str,
 
 
 def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
-    """A pod of the namespace is gone that used a disk or a claim which the pod wants for itself."""
+    """A deleted pod of the namespace used a disk or a claim that the pod needs for itself."""
     return old.namespace == pod.namespace and (
         not set(claim_keys(pod)).isdisjoint(claim_keys(old))
         or any(disks_conflict(disk, old_disk) for disk in pod.spec.volumes for old_disk in old.spec.volumes)
@@ -234,7 +233,7 @@ def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
 
 
 def pod_leaves_attachment(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
-    """A pod left its node that had a volume of a CSI driver."""
+    """A pod with a volume of a CSI driver left its node."""
     return was_on_node(old, nominated) and any(
         claim_name(old, volume, ephemeral=True) is not None or _inline_driver(volume) is not None
         for volume in old.spec.volumes
@@ -262,7 +261,7 @@ def attachment_goes(pod: Pod, old: Any, new: Any) -> bool:
 
 
 ClaimsOf = Callable[[Pod], Sequence[ResourceClaim] | str]
-"""The claims of a pod in order, or why one cannot be used."""
+"""The claims of a pod in order, or the reason why one cannot be used."""
 
 
 def claim_changes(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
@@ -287,8 +286,8 @@ def claims_are_made(pod: Pod, old: Any, new: Pod, *, claims: ClaimsOf) -> bool:
 
 
 def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
-    """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted
-    of NodePorts."""
+    """A pod that used one of the pod's host ports left its node. Upstream: isSchedulableAfterPodDeleted of
+    NodePorts."""
     return was_on_node(old, nominated) and any(
         ports_clash(port, used_port) for port in host_ports(pod) for used_port in host_ports(old)
     )
@@ -303,11 +302,11 @@ def ports_clash(one: Port, other: Port) -> bool:
 
 
 def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> bool:
-    """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all
-    anti-affinity terms.
+    """A pod on a node begins to match all required affinity terms, or no longer matches all anti-affinity
+    terms. The terms are those of the pod that waits.
 
-    *wider*: the pod's own labels change, nominated pods count like those on nodes, and a pod that goes counts
-    that avoided the pod. Upstream: isSchedulableAfterPodChange of InterPodAffinity.
+    *wider*: changes of the pod's own labels and nominated pods count too, as do deleted pods that avoided the
+    pod. Upstream: isSchedulableAfterPodChange of InterPodAffinity.
     """
     if wider and old is not None and new is not None and pod.uid == new.uid:
         return True
@@ -323,8 +322,8 @@ def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> 
 
 
 def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
-    """The node has the topology key of a required term; if it *compares*, it has another value now, or has,
-    or lacks, the key newly.
+    """The node has the topology key of a required term. If it *compares*, the key has another value now, or
+    is new, or is gone.
 
     Upstream: isSchedulableAfterNodeChange of InterPodAffinity.
     """
@@ -369,7 +368,7 @@ def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bo
 
 @attrs.frozen(repr=False)
 class Spread:
-    """A hard constraint as hints look at it."""
+    """A hard constraint as hints see it."""
 
     topology_key: str
     matches: Matcher
@@ -377,15 +376,15 @@ class Spread:
 
 
 ConstraintsOf = Callable[[Pod], Sequence[Spread] | None]
-"""A pod's hard constraints; None where they depend on its services and controller, and then every event may
+"""A pod's hard constraints; None where they depend on its services and controller, so that every event may
 help."""
 
 
 def spread_pod_changes(
     pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool = False
 ) -> bool:
-    """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts
-    one more or one less.
+    """A pod of the namespace comes, leaves or changes its labels, so that the count of some constraint
+    changes.
 
     With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count.
     *wider*: nominated pods count, too. Upstream: isSchedulableAfterPodChange of PodTopologySpread.

@@ -1,5 +1,5 @@
-"""The options of a scheduler, each declared once: what it takes and means, its flag, its key in ``--a
-KEY=VALUE``, who has it.
+"""The options of a scheduler, each declared once with its values, meaning, flag, key in ``--a KEY=VALUE``,
+and releases.
 
 The command line, configurations in words, the checks and the documentation follow from the fields of
 :class:`Classic` and :class:`Framework`. Nothing heavy is imported before an option is read.
@@ -43,40 +43,41 @@ MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
 class WrongOptionError(UnknownNameError, TypeError):
-    """An option that there is not. It is a TypeError too, as for any other function."""
+    """An unknown option. It is a TypeError too, as for any other function."""
 
 
 @attrs.frozen(kw_only=True)
 class Declared:
-    """All that is said of an option, for those who print, read and check it."""
+    """The declaration of an option, for printing, reading and checks."""
 
     wanted: str = ""
     """The values that it takes, in words; empty: as in :data:`TAKEN`."""
     types: Types | Callable[[], Types] = ()
     """The types of its values besides None, where that is the default; empty: as :data:`TAKEN` says."""
     flags: Sequence[str] = ("--",)
-    """Of the command line: by default one of its name; none: it is for Python alone."""
+    """The flags on the command line: by default one of the option's name; none: the option is for Python
+    alone."""
     takes: str = ""
-    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``, ``flag``,
-    ``no-flag``, ``places``...; by default what the default and the limits say."""
+    """The kind of value of the flag: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``,
+    ``flag``, ``no-flag``, ``places``...; by default the one that follows from the default and the limits."""
     choices: Sequence[str] = ()
     least: int | None = None
     most: int | None = None
     shows: bool | str = True
-    """Whether the help has the default, or the default in words."""
+    """Whether the help shows the default, or the default in words."""
     help: str = ""
     python: str | None = ""
-    """What Python's help says of it, where that is not :attr:`help`; None: it is for the command line
+    """The text of Python's help, where that is not :attr:`help`; None: the option is for the command line
     alone."""
     required: bool = False
     hidden: bool = False
     common: bool = False
-    """Whether most people use it: the short help of commands has it."""
+    """Whether most people use it, so that the short help of commands shows it."""
     metavar: str | None = None
     key: str = ""
-    """In ``--a KEY=VALUE``; empty: it cannot be varied there."""
+    """The key in ``--a KEY=VALUE``; empty: the option cannot be varied there."""
     example: str = ""
-    """A value for the key, where that is not what stands for one in the help."""
+    """An example of a value for the key, if not the placeholder in the help."""
     instead: str = ""
     """The alternative in releases without it."""
 
@@ -89,9 +90,9 @@ TAKEN: Mapping[str, tuple[Types, str]] = {
     "no-flag": ((bool,), "True or False"),
     "texts": ((tuple,), "texts"),
 }
-"""The kind of an option -> the types of its values, and these in words."""
+"""Kind of an option -> the types of its values, and these in words."""
 _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
-"""Type of a default -> what the option takes."""
+"""Type of a default -> the kind of its option."""
 
 
 def _check_value(_: object, field: attrs.Attribute[Any], value: Any) -> None:
@@ -121,7 +122,7 @@ def option(
     converter: Callable[[Any], Any] | None = None,
     **declared: Any,
 ) -> Any:
-    """A field that is an option: its default, and what :class:`Declared` has."""
+    """A field that declares an option: its default, and the attributes of :class:`Declared`."""
     return attrs.field(
         default=default,
         validator=_check_value,
@@ -132,7 +133,7 @@ def option(
 
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
-    """The declaration of the option that *field* is, with what follows from its name and default."""
+    """The declaration of the option *field*, with everything that follows from its name and default."""
     declared: Declared = field.metadata["declared"]
     takes = (
         declared.takes
@@ -322,15 +323,15 @@ class SchedulerOptions(ABC):
 
     @property
     def follows_nodes(self) -> bool:
-        """Whether the nodes say the release: options of releases with predicates are of 1.16 where they name
-        none."""
+        """Whether the nodes decide the release. Options of releases with predicates are for 1.16 if they name
+        no release."""
         return False
 
     @property
     @abstractmethod
     def version(self) -> str:
-        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one
-        of the other kind."""
+        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a
+        release of the other generation."""
 
 
 @attrs.frozen(kw_only=True)
@@ -363,8 +364,8 @@ class Classic(SchedulerOptions):
 
 @attrs.frozen(kw_only=True)
 class Framework(SchedulerOptions):
-    """The options of schedulers of 1.17 and later, which have profiles of plugins; the first of them make
-    these of Policies, too."""
+    """The options of schedulers of 1.17 and later, which have profiles of plugins; the first of them also
+    make profiles of Policies."""
 
     profile: GivenProfile | None = option(
         None,
@@ -468,17 +469,17 @@ for kind in (Classic, Framework):
 FIELDS: Mapping[str, attrs.Attribute[Any]] = {
     field.name: field for kind in (Classic, Framework) for field in attrs.fields(kind)
 }
-"""Name -> its field, of all options."""
+"""Name -> field, of all options."""
 GivenOptions = Classic | Framework
 EXCLUDES = {("profile", "config"): f"from {FIRST_FRAMEWORK} on they are the same"}
 """Options that cannot be combined, and why."""
 
 
 def options_of(values: OptionValues, called: Called = str) -> GivenOptions:
-    """*values* as the options of the kind of releases that they choose; those that are their defaults do not
-    count.
+    """*values* as options of the generation of releases that they choose; values that equal their defaults do
+    not count.
 
-    *called*: how messages name an option. Raises :class:`WrongOptionError` for an option that there is not,
+    *called*: how messages name an option. Raises :class:`WrongOptionError` for an unknown option,
     :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type, and
     :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or an option that the release
     does not have.
@@ -525,8 +526,8 @@ def version_of(values: OptionValues) -> str:
 
 
 def follows_nodes(values: OptionValues) -> bool:
-    """Whether the nodes say the release: where it is ``auto``, or not named and no option is one of releases
-    with Policies alone."""
+    """Whether the nodes decide the release: it is ``auto``, or not given while no option is for releases with
+    Policies alone."""
     from ..algorithmprovider.config import API_VERSIONS
     from .releases import AUTO
     from .userrules import names_catalogue
@@ -547,7 +548,7 @@ def follows_nodes(values: OptionValues) -> bool:
 def settled_options(
     scheduler: GivenOptions | str | None, name: str, kubelet_versions: Callable[[], Iterable[str]]
 ) -> GivenOptions:
-    """*scheduler* as options, with the release of *kubelet_versions* where the nodes say it; *name*: the
+    """*scheduler* as options, with the release of *kubelet_versions* where the nodes decide; *name*: the
     argument, in messages.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.
@@ -572,12 +573,11 @@ def settled_options(
 def default_release(
     values: OptionValues, kubelet_versions: Iterable[str] = (), among: Iterable[str] | None = None
 ) -> str:
-    """The release where *values* do not name one, or name ``auto``, in a cluster whose nodes run
-    *kubelet_versions*.
+    """The release for *values* that name none, or ``auto``, in a cluster whose nodes run *kubelet_versions*.
 
-    That is the release of Policies where one of the options is theirs; else that of the nodes, or the newest
-    where they say none, but always one that reads the profile. *among*: the releases that may be meant,
-    oldest first, every one by default.
+    That is the release of Policies if one of the options is for these; else that of the nodes, or the newest
+    where they have no version, but always one that reads the profile. *among*: the possible releases, oldest
+    first, every one by default.
     """
     from ..algorithmprovider.config import API_VERSIONS
     from ..core.release import Release
@@ -605,8 +605,8 @@ def default_release(
 
 
 def _document_of(source: object) -> Mapping[str, Any]:
-    """A configuration as it is written; empty where there is none, or none can be read: its reader says
-    why."""
+    """A configuration as written; empty where there is none, or none can be read: its reader gives the
+    reason."""
     from ..algorithmprovider.config import configuration_document
 
     if isinstance(source, Mapping):

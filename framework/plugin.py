@@ -1,5 +1,5 @@
-"""Plugins: classes with a method for each extension point that they join, and what they see and answer. The
-names of core with which plugins and cycles are written are here, too.
+"""Plugins: classes with a method for each extension point that they join, their inputs and answers. The names
+of core with which plugins and cycles are written are here, too.
 
 Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do.
 :func:`each_node` wraps a method that takes one node at a time. Upstream:
@@ -100,7 +100,7 @@ class Status:
     reasons: tuple[str, ...] = ()
     plugin: str = ""
     timeout: float = inf
-    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by
+    """With code Wait: seconds after which Permit rejects the pod, unless the plugin has allowed it by
     then."""
 
     @property
@@ -122,14 +122,14 @@ class Status:
         return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
     def as_reasons(self) -> tuple[Reason, ...]:
-        """The reasons for a node that has this status."""
+        """The reasons of a node with this status."""
         return tuple(reason(text, self.code is Code.UNSCHEDULABLE) for text in self.reasons)
 
 
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
 """From PreFilter: the plugin's Filter does not run in this cycle, nor its AddPod and RemovePod in trials.
-From PreScore: nor its Score."""
+From PreScore: its Score does not run, either."""
 
 
 def unschedulable(*reasons: str) -> Status:
@@ -148,8 +148,8 @@ def error(text: str) -> Status:
 
 
 def wait(*reasons: str, timeout: float = inf) -> Status:
-    """From Permit: the binding has to wait until the plugin allows it, for *timeout* seconds and for 15
-    minutes at most."""
+    """From Permit: the binding waits until the plugin allows it, for *timeout* seconds and at most 15
+    minutes."""
     return Status(Code.WAIT, reasons, timeout=timeout)
 
 
@@ -173,25 +173,25 @@ def failing(status: Status | None, mask: Mask) -> Failures | None:
 
 @attrs.frozen(repr=False)
 class PreFilterResult:
-    """The nodes that a PreFilter leaves: only these have to be filtered; None: all."""
+    """The nodes that a PreFilter leaves to be filtered; None: all."""
 
     node_names: frozenset[str] | None = None
 
 
 @attrs.define(eq=False, repr=False)
 class PostFilterResult:
-    """The result of a PostFilter plugin. ``nominated``: the node that the pod is to wait for, "" for none any
-    more, None: as before."""
+    """The result of a PostFilter plugin. ``nominated``: the pod's nominated node, "" to clear it, None to
+    leave it as it is."""
 
     nominated: str | None = None
     message: str = ""
-    """Why there is no node to wait for; empty on success."""
+    """The reason why there is no nominated node; empty on success."""
     is_error: bool = False
     plan: Preemption | None = None
 
     @classmethod
     def failed(cls, text: str) -> PostFilterResult:
-        """The result of an attempt that ended with this error."""
+        """The result of an attempt that ended with the error *text*."""
         return cls(message=text, is_error=True, plan=Preemption(error=text))
 
 
@@ -204,10 +204,10 @@ class PostFilterContext:
     nominations: Nominations
     extenders: Sequence[Extender]
     shortlists: bool
-    """Preemption ends with as many candidates as its arguments say."""
+    """Whether preemption ends once it has as many candidates as its arguments say."""
     runs: DryRuns
     afterwards: list[Callable[[], object]] = attrs.field(init=False, factory=list)
-    """What is done once all plugins were asked."""
+    """The functions to call once all plugins were asked."""
 
     @property
     def layout(self) -> PodLayout:
@@ -228,13 +228,13 @@ class FrameworkCycle(Cycle, eq=False, kw_only=True):
     post_filter: PostFilterContext | None = None
     """The context for PostFilter plugins; set before they run."""
     claim_users: ClaimUsers | None = None
-    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes
-    do."""
+    """The numbers of pods that use each claim, in releases whose trials change them; None: the pods on the
+    nodes count."""
     hint: str = ""
-    """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
+    """The node to try first, the next best when an equal pod was scored; empty: none."""
     pods_to_activate: dict[str, Pod] = msgspec.field(default_factory=dict)
-    """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when
-    this cycle ends well, or when its binding does. Upstream: PodsToActivate."""
+    """Key -> pod that a plugin activates: it leaves the backoff queue or the parked pods when this cycle, or
+    its binding, ends well. Upstream: PodsToActivate."""
 
     @property
     def predicates(self) -> Sequence[Predicate]:
@@ -248,13 +248,13 @@ class FrameworkCycle(Cycle, eq=False, kw_only=True):
 
 
 MAX_TIMEOUT = 900.0
-"""The longest wait in seconds; a plugin that asks for more gets this."""
+"""The longest wait, in seconds; longer timeouts are cut to it."""
 
 
 @attrs.define(eq=False, repr=False)
 class WaitingPod:
-    """A reserved pod whose binding waits for some Permit plugins. The first word counts: it is allowed by all
-    of them, or rejected.
+    """A reserved pod whose binding waits for Permit plugins. The wait ends when the last of them allows it,
+    or the first rejects it.
 
     >>> waiting = WaitingPod(Pod(), {"Gang": 30.0, "Quota": 10.0})
     >>> waiting.allow("Quota")
@@ -266,9 +266,9 @@ class WaitingPod:
     """
 
     pod: Pod
-    """With its node."""
+    """The pod with its node."""
     _timeouts: dict[str, float]
-    """Plugin that has not allowed it yet -> after how many seconds it rejects the pod."""
+    """Pending plugin -> the seconds of waiting after which it rejects the pod."""
     verdict: Status | None = None
     """The end of the wait; None while it lasts."""
     on_end: Callable[[], None] | None = None
@@ -286,7 +286,8 @@ class WaitingPod:
 
     @property
     def timeout(self) -> float:
-        """After how many seconds of waiting it is rejected: the shortest of the pending plugins' timeouts."""
+        """The seconds of waiting after which it is rejected: the shortest of the pending plugins'
+        timeouts."""
         return min(self._timeouts.values(), default=0.0)
 
     def allow(self, plugin: str) -> None:
@@ -300,8 +301,8 @@ class WaitingPod:
         self._end(Status(Code.UNSCHEDULABLE, (message,), plugin))
 
     def pass_time(self, waited: float) -> None:
-        """It has waited that many seconds: if this is as long as some pending plugin lets it wait, it is
-        rejected."""
+        """Reject the pod if *waited*, in seconds since the wait began, has reached a pending plugin's
+        timeout."""
         timeout = self.timeout
         if not self.is_over and timeout <= waited:
             plugin = next(name for name, seconds in self._timeouts.items() if seconds == timeout)
@@ -310,7 +311,7 @@ class WaitingPod:
             )
 
     def copy(self) -> WaitingPod:
-        """A pod that waits as this one does, whose end is not reported."""
+        """A copy in the same state, whose end is not reported."""
         return WaitingPod(self.pod, dict(self._timeouts), self.verdict)
 
     def _end(self, verdict: Status) -> None:
@@ -327,11 +328,11 @@ class WaitingPods:
     by_uid: dict[str, WaitingPod] = attrs.Factory(dict)
 
     def __iter__(self) -> Iterator[WaitingPod]:
-        """All of them; they may come and go during the iteration."""
+        """The waiting pods; they may come and go during the iteration."""
         return iter(tuple(self.by_uid.values()))
 
     def reject(self, uid: str) -> bool:
-        """Reject a pod that is deleted; answers whether it was waiting. Upstream: RejectWaitingPod."""
+        """Reject a deleted pod. Returns whether it was waiting. Upstream: RejectWaitingPod."""
         waiting_pod = self.by_uid.get(uid)
         if waiting_pod is not None:
             waiting_pod.reject("", "removed")
@@ -339,7 +340,7 @@ class WaitingPods:
 
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
-        """A context in which nothing that plugins say to waiting pods counts."""
+        """A context after which all waiting pods are as before it, whatever plugins did with them."""
         previous = self.by_uid
         self.by_uid = {uid: waiting_pod.copy() for uid, waiting_pod in previous.items()}
         try:
@@ -348,7 +349,7 @@ class WaitingPods:
             self.by_uid = previous
 
     def replace(self, waiting: Iterable[WaitingPod]) -> None:
-        """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
+        """Replace the waiting pods by *waiting*, as in a copy of a scheduler."""
         self.by_uid = {waiting_pod.pod.uid: waiting_pod for waiting_pod in waiting}
 
 
@@ -383,7 +384,7 @@ DECLARED: Mapping[str, Set[str]] = {
     "score": _OF_SCORE,
     "normalize_score": _OF_SCORE,
 }
-"""Method -> what a plugin declares of it, so that answers can be kept."""
+"""Method -> the declarations about it, by which its answers can be cached."""
 
 
 class Plugin:
@@ -396,43 +397,43 @@ class Plugin:
 
     name: ClassVar[str] = ""
     filter_reads: ClassVar[Reads] = Reads.EFFECTS
-    """What the answers of ``filter`` depend on besides the pod. They are cached until that changes, so a
+    """The state that answers of ``filter`` depend on besides the pod. They are cached until it changes, so a
     missing flag is a bug."""
     score_reads: Reads = Reads.EFFECTS
-    """The same for ``score``. Scores that are cached must not depend on which nodes are feasible."""
+    """The same for ``score``. Cached scores must not depend on which nodes are feasible."""
     scores_together: ClassVar[bool] = False
     """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
-    """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
+    """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without it."""
     binds_without_pre_filter: str | None = None
-    """The same error of ``reserve`` and ``pre_bind``."""
+    """The error of ``reserve`` and ``pre_bind`` in the same case."""
     without_pre_score: str | None = None
-    """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
+    """The error of ``score`` where the plugin's PreScore is disabled; None: it works without it."""
     scores_after: ClassVar[str] = "preScore"
-    """The extension point that this is about, where it is not PreScore."""
+    """The extension point that this error is about, if not PreScore."""
     follows_pods: str | None = None
     """The error of a trial that adds or removes pods where PreFilter did not run; None: the plugin has no
     AddPod and RemovePod."""
     pre_filter_by_class: ClassVar[bool] = False
-    """``pre_filter`` depends on the pod's template alone and stores nothing in the cycle: it runs once for a
-    template."""
+    """Whether ``pre_filter`` depends on the pod's template alone and stores nothing in the cycle. It then
+    runs once for a template."""
     pre_filter_skips: ClassVar[bool] = False
-    """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and
-    None (run the filter)."""
+    """Whether ``pre_filter`` only answers Skip (no objection) or None (run the filter), where the template
+    alone does not decide."""
     pre_filter_reads_volumes: ClassVar[bool] = False
-    """``pre_filter`` depends on the template, volumes and claims alone, as long as no claim is for one pod
-    only."""
+    """Whether ``pre_filter`` depends on the template, volumes and claims alone, as long as no claim is for
+    one pod only."""
     pre_score_by_class: ClassVar[bool] = False
-    """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score``
-    needs."""
+    """Whether ``pre_score`` depends on the pod's template alone and stores nothing in the cycle that
+    ``score`` needs."""
     pre_score_skips: ClassVar[bool] = False
-    """Where ``pre_score`` skips, ``score`` with ``normalize_score`` would give every node the same, so that
-    hosts can be found without asking; whether it skips depends on nothing but what ``score`` reads. Where it
-    is not ``by_class``, it answers Skip or None, or always the same error for a template."""
+    """Whether a Skip of ``pre_score`` means that ``score`` with ``normalize_score`` would give every node the
+    same. Hosts can then be found without asking. Whether it skips must depend only on what ``score`` reads.
+    Unless it is ``by_class``, it answers Skip or None, or always the same error for a template."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Limits what a base class declares to its own methods: a subclass with another method declares it,
-        or nothing is kept."""
+        """Limit the declarations of a base class to its own methods: a subclass with another method declares
+        it again, or nothing is cached."""
         super().__init_subclass__(**options)
         if not cls.__module__.startswith(OURS):
             methods = vars(cls)
@@ -450,11 +451,11 @@ class Plugin:
 
     @cached_property
     def cells(self) -> FrameworkCells:
-        """The points in which releases differ; a user's plugin may have something else of this name."""
+        """The cells of the release; a user's plugin may use this name for something else."""
         return self.handle.cells
 
     concerns: Callable[[Template], bool] = staticmethod(every_pod)
-    """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
+    """False for pods that ``pre_filter`` and ``filter`` never reject: neither runs for them."""
 
     def filter_key(self, pod: Template) -> Hashable:
         """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached
@@ -469,7 +470,7 @@ class Plugin:
         return pod
 
     def filter_without_state(self, pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
-        """The nodes that ``filter`` turns down before it reads the state of PreFilter; None: none."""
+        """The nodes that ``filter`` rejects before it reads the state of PreFilter; None: none."""
         return None
 
     def passes_over(self, pod: Template) -> bool:
@@ -483,7 +484,7 @@ class Plugin:
 
 
 def prepare_nothing(*arguments: Any) -> None:
-    """A PreFilter or PreScore with nothing to prepare; but a profile can disable it, and then the filter or
+    """A PreFilter or PreScore with nothing to prepare. A profile can still disable it, and then the filter or
     the score fails."""
 
 
@@ -499,24 +500,23 @@ class Handle:
     cells: FrameworkCells = attrs.Factory(FrameworkCells)
     """The cells of the release."""
     queueing: QueueingCells = attrs.Factory(QueueingCells)
-    """The same of its events."""
+    """The cells of the release about events."""
     requests: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
-    """The requests of a pod, as the release counts them."""
+    """The requests of a pod that is scheduled, as the release counts them."""
     counted: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
-    """The same of a pod on a node, which may be resized."""
+    """The requests of a pod on a node, which may be resized."""
     devices: DeviceCells = attrs.Factory(DeviceCells)
     """The release's cells about devices."""
     listings: Listings | None = None
     """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None
-    """How many cloud disks of each type a node can have that does not say so itself; None: what the type
-    says."""
+    """The most cloud disks of each type on a node without a limit of its own; None: the type's default."""
     waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     now: Callable[[], float] = _no_time
-    """The time, in seconds since 1970, for what has to happen in time; where none goes by nothing is late."""
+    """The time, in seconds since 1970, for time limits; without a clock nothing is late."""
 
     def enabled(self, gate: str) -> bool:
-        """Whether a feature gate is on; one that does not exist is off."""
+        """Whether a feature gate is on; an unknown one is off."""
         return bool(self.gates.get(gate, False))
 
     @property
@@ -525,8 +525,8 @@ class Handle:
         return self.enabled("SchedulerQueueingHints")
 
     def node_event(self, changes: Action, earlier: Action, hint: Hint | None = None) -> ClusterEvent:
-        """The event for a plugin that reads these *changes* of nodes, and waited for *earlier* ones where
-        events are not narrow."""
+        """The event for a plugin that reads these *changes* of nodes. Where events are not narrow it waits
+        for *earlier* ones."""
         if not self.queueing.narrow_events:
             return ClusterEvent("Node", changes if self.queueing.own_changes_of_nodes else earlier, hint=hint)
         # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of
@@ -555,7 +555,7 @@ class Handle:
         return changes | Action.UPDATE_NODE_TAINT if self.queueing.taints_wake else changes
 
     def compares(self, plugin: str) -> bool:
-        """Whether the hints of *plugin* compare a node with what it was."""
+        """Whether the hints of *plugin* compare a node with its earlier state."""
         return plugin in self.queueing.comparing_hints
 
     def get_waiting_pod(self, uid: str) -> WaitingPod | None:
@@ -568,7 +568,7 @@ class Handle:
         return iter(self.waiting_pods)
 
     def reject_waiting_pod(self, uid: str) -> bool:
-        """Reject a waiting pod because it is removed; answers whether it was waiting."""
+        """Reject a waiting pod because it is removed. Returns whether it was waiting."""
         return self.waiting_pods.reject(uid)
 
 
@@ -610,8 +610,8 @@ def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator for the simple, slow form of ``filter`` and ``score``: a method of *pod*, *node* and *cycle*,
     called node by node.
 
-    *node* is a :class:`NodeView`. As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a
-    whole number.
+    *node* is a :class:`NodeView`. As ``filter`` it returns a :class:`Status` or None; as ``score`` a whole
+    number.
     """
     if method.__name__ == "score":
 

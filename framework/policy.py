@@ -83,12 +83,12 @@ BY_ARGUMENT = frozenset(
         "ServiceAffinity",
     }
 )
-"""The rules that an argument makes of an entry of another name."""
+"""The rules that entries of other names become by an argument."""
 
 
 @attrs.define(repr=False)
 class PolicyRules:
-    """The predicates and the priorities that run, and what their plugins get."""
+    """The predicates and priorities that run, and the arguments of their plugins."""
 
     cells: PolicyCells
     gates: Gates
@@ -194,8 +194,8 @@ class PolicyRules:
         return int32(weight)
 
     def check_total(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.PolicyError` where the weights, before they are cut, are too
-        high together."""
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` where the weights are too high together, before
+        they are cut to 32 bits."""
         total = 0
         for name in sorted(self.priorities):
             scaled = wrap_int64(self.priorities[name] * MAX_NODE_SCORE)
@@ -245,7 +245,8 @@ def _faults(policy: Policy, release: Release, cells: PolicyCells) -> Iterator[st
 
 
 def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> Iterator[str]:
-    """The fault of a weight that is not that of the latest entry of its *kind*, which the entry becomes."""
+    """The fault of a weight that differs from that of the latest entry of its *kind*. The entry then becomes
+    the latest."""
     previous = latest.get(kind, entry)
     if previous.weight != entry.weight:
         yield f'{kind}  priority "{entry.name}" has a different weight with "{previous.name}"'
@@ -329,7 +330,7 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
     scores: list[PluginEntry] = []
     for priority in sorted(rules.priorities):
         plugin = SPREAD if merges and priority == SERVICES else cells.priorities[priority]
-        # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one
+        # Upstream: the higher of two weights should count, but it is written to a copy, so the first one
         # stays.
         if not cells.merges_plugins or all(plugin != entry.name for entry in scores):
             scores.append(PluginEntry(plugin, rules.weight(priority)))
@@ -348,13 +349,13 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
 
 
 def _merges_spreads(rules: PolicyRules) -> bool:
-    """Whether PodTopologySpread does the work of both priorities that spread pods: of SelectorSpreadPriority
-    by the system's constraints."""
+    """Whether PodTopologySpread replaces both priorities that spread pods, SelectorSpreadPriority by the
+    system's constraints."""
     return bool(rules.cells.spread_gate) and rules.gates.get(rules.cells.spread_gate, False)
 
 
 def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
-    """The arguments of the plugins that the Policy says something about."""
+    """The arguments of plugins, as far as the Policy sets them."""
     args_by_plugin = {
         "NodeLabel": rules.node_label,
         "ServiceAffinity": rules.service_affinity,
@@ -428,7 +429,7 @@ PORTS = "PodFitsPorts"
 
 
 def release_with_policies(name: str, instead: str = "") -> Release:
-    """The release called *name*; *instead* says what else is wanted where it has no Policies.
+    """The release called *name*; *instead* names the alternative where it has no Policies.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
@@ -448,8 +449,8 @@ def release_with_policies(name: str, instead: str = "") -> Release:
 
 
 def profile_to_check(file: PolicyFile, release: str | None) -> Document | None:
-    """The configuration in *file* where *release*, or without one the usual release for it, runs the plugins
-    that it names."""
+    """The configuration in *file*, if *release* (by default the usual release for it) runs the plugins that
+    it names; else None."""
     configuration = file.configuration
     if configuration is None or configuration.data.get("apiVersion") not in API_VERSIONS or release is None:
         return file.profile
@@ -539,7 +540,7 @@ def check_translated(
 
 
 def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
-    """The origin of *plugin*: the first predicate that brings it, or the origin of that."""
+    """The origin of *plugin*: the first predicate that adds it, or the origin of that."""
     if policy.predicates is None:
         return DEFAULT_PROVIDER
     policy_names = {cells.aliases.get(entry.name, entry.name) for entry in policy.predicates}

@@ -65,11 +65,11 @@ from .plugin import (
 )
 
 # --- Filter and Score of a plugin as a predicate and a priority ---------------------------------------------
-# So both generations share one cycle and one cache.
+# This way both generations share one cycle and one cache.
 
 
 def _missed(text: str | None, error: str, cells: FrameworkCells) -> str | None:
-    """*text*, by which a plugin misses what was not left for it, as the release says it."""
+    """*text*, a plugin's error for missing state, in the words of the release."""
     if text is None or not cells.reads_in_error:
         return text
     return re.sub("^(?:failed to read|reading) ", f"{error} reading ", text)
@@ -80,7 +80,7 @@ def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predi
     error_text = None if pre_filters else _missed(plugin.without_pre_filter, "error", cells)
     clauses = None if error_text is not None else getattr(plugin, "filter_clauses", None)
     is_ours = type(plugin).__module__.startswith(OURS)
-    # Upstream's plugins with clauses see to it themselves that a node has one reason.
+    # Upstream's plugins with clauses already give one reason a node.
     has_one_reason = cells.one_reason and is_ours and getattr(plugin, "filter_clauses", None) is None
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
@@ -133,11 +133,11 @@ def as_priority(plugin: Any, pre_scores: bool, cells: FrameworkCells) -> Priorit
 def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool) -> Priority:
     """*rule*, a plugin's Score, in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
-    A user's plugin whose final score is out of range is an error, so that the cycle is run, which says what
-    upstream says.
+    A final score out of range of a user's plugin is an error, so that the cycle is run and gives upstream's
+    error.
     """
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
-        # What is kept is not the score itself, so it has a key of its own.
+        # The kept value is not the score itself, so it has a key of its own.
         key = plugin.score_key
         raw = plugin.kept_score
         rule = attrs.evolve(
@@ -154,7 +154,7 @@ def _in_range(method: Callable[..., Scores]) -> Callable[..., Scores]:
     @wraps(method)
     def bounded(*arguments: Any) -> Scores:
         scores = method(*arguments)
-        # Seen as unsigned, numbers below 0 are above every bound.
+        # As unsigned numbers, those below 0 are above every bound.
         if len(scores) and int(scores.view(np.uint64).max()) > MAX_NODE_SCORE:
             raise PriorityError("a score is out of range")
         return scores
@@ -169,8 +169,8 @@ REDUCES = ("normalize_score", "kept_normalize")
 
 
 def check_methods(plugin: type[Plugin]) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is called almost like an extension
-    point, or no method is one."""
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method's name is close to an extension
+    point's, or no method is one."""
     methods = [
         name
         for name in dir(plugin)
@@ -193,7 +193,7 @@ def check_methods(plugin: type[Plugin]) -> None:
 
 
 def made(plugin_class: type[Plugin], *arguments: Any) -> Plugin:
-    """A plugin of *plugin_class*; one of a user's own is behind guards. Raises
+    """A plugin of *plugin_class*; a user's own is behind guards. Raises
     :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
     if plugin_class.__module__.startswith("kubeclassic.framework.plugins."):
         return plugin_class(*arguments)
@@ -266,14 +266,14 @@ CHECKS: Mapping[str, Check | None] = {
     "filter_key": hashable,
     "score_key": hashable,
 }
-"""Method -> the check of its answer; None: any will do."""
+"""Method -> the check of its answer; None: any answer will do."""
 
 
 # --- Profiles -----------------------------------------------------------------------------------------------
 
 
 CREATING = "creating profile for scheduler name {name}: "
-"""The end of how the refusal of a profile begins, once it is being made."""
+"""The last part of a refusal's prefix, once the profile is being made."""
 Registry = Mapping[str, type[Plugin]]
 
 
@@ -292,7 +292,7 @@ class Profile:
     """Plugin -> weight of its score."""
     algorithm: Algorithm
     cacheable: Algorithm | None
-    """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it
+    """The algorithm with scores in their cacheable form; None if a filter or a score does not declare its
     reads."""
     _plugins: Mapping[str, Plugin]
     handle: Handle = attrs.Factory(Handle)
@@ -304,7 +304,7 @@ class Profile:
     pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(
         init=False, factory=lambda: StateKey("pre_score")
     )
-    """Where they have what PreScore says of it, of the plugins that look at nothing else."""
+    """The slot in a template's notes for answers of PreScore, of plugins that read only the template."""
 
     def __repr__(self) -> str:
         return f"<Profile {self.scheduler_name}: {len(self._plugins)} plugins>"
@@ -324,7 +324,8 @@ def build_profiles(
     profiles = {}
     cells = release.configuration
     if cells.no_fit_args_text and ignored_resources(config.extenders):
-        # Upstream: what extenders manage is written into arguments, which each profile has to have.
+        # Upstream: the resources that extenders manage are written into arguments, which each profile has to
+        # have.
         for profile in config.profiles:
             if args_with_defaults(profile, "NodeResourcesFit", config.context) is None:
                 raise PolicyError(f"{config.begins}{cells.no_fit_args_text}")
@@ -358,7 +359,7 @@ def build_profiles(
 def faults_of(
     profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry
 ) -> list[ProfileFault]:
-    """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile
+    """All faults for which *profile* of *config* is refused once it is decoded, with paths from the profile
     on."""
     return _Builder(profile, config, registry, handle_of(config)).faults()
 
@@ -387,11 +388,10 @@ def _check_total(weights: Iterable[int]) -> None:
 
 
 def _split_by_shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
-    """The plugins of one point that multiPoint names too, and the others, by a walk of one array from which
-    each is taken out.
+    """The plugins of one point, in two parts: those that multiPoint names too, and the others.
 
-    Upstream: what is behind it moves up by one place, so that the next plugin is skipped, and the last one is
-    found again.
+    Upstream: the loop removes the former from the array that it walks. The items behind one move up by one
+    place, so that the next plugin is skipped, and the last one is found again.
     """
     array = list(explicit)
     remaining = list(explicit)
@@ -413,7 +413,7 @@ class _Builder:
     registry: Registry
     handle: Handle
     plugin_by_name: dict[str, Any] = attrs.Factory(dict)
-    """Name -> plugin, at whichever points it runs."""
+    """Name -> plugin, at any point."""
     joined: dict[str, Set[str]] = attrs.Factory(dict)
     """Name -> the extension points that the plugin joins."""
     context: Context = attrs.field(init=False)
@@ -459,7 +459,7 @@ class _Builder:
             as_predicate(self.plugin_by_name[rule], rule in points["preFilter"], self.handle.cells)
             for rule in points["filter"]
         ]
-        # Each with whether it runs where its score reads what was prepared.
+        # Each plugin, and whether the PreScore or PreFilter that its score needs runs.
         scorers = [
             (self.plugin_by_name[rule], rule in points[self.plugin_by_name[rule].scores_after], weights[rule])
             for rule in points["score"]
@@ -528,7 +528,7 @@ class _Builder:
         self.joined[name] = plugin.joined()
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
-        """The plugins that cannot run at a point, and why."""
+        """The plugins that cannot run at a point, each with the reason."""
         checked = set()
         for name in self.names.get(point, ()):
             if name not in self.plugin_by_name:
@@ -540,7 +540,7 @@ class _Builder:
             checked.add(name)
 
     def faults(self) -> list[ProfileFault]:
-        """Everything for which the profile is refused; a plugin that cannot be made is told once."""
+        """All faults for which the profile is refused; a plugin that cannot be made is reported once."""
         faults: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
         context = self.context

@@ -1,5 +1,5 @@
-"""The meaning of a KubeSchedulerConfiguration on a release: plugins, weights, and every fault, not the first
-alone."""
+"""The meaning of a KubeSchedulerConfiguration on a release: plugins, weights, and all faults, not just the
+first."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _NEEDED = {"queueSort": PrioritySort, "bind": DefaultBinder}
 def without_unknown(
     config: KubeSchedulerConfiguration, plugins: Iterable[type[Plugin]] = ()
 ) -> KubeSchedulerConfiguration:
-    """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these
-    are."""
+    """*config* without the plugins that no release has, except the user's own *plugins*. A note names those
+    left out."""
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     unknown = sorted(config.plugin_names - registry.keys())
     if not unknown:
@@ -98,12 +98,12 @@ class ProfileCheck(DocumentRecord, kw_only=True):
     KIND = "ProfileCheck"
     release: str
     version: str
-    """Its apiVersion."""
+    """The apiVersion of the configuration."""
     faults: tuple[ProfileFault, ...] = ()
     """All errors for which the release refuses to start; empty if it starts."""
     profiles: tuple[CheckedProfile, ...] = ()
     extenders: Names = ()
-    """Their URLs, in calling order."""
+    """The URLs of extenders, in calling order."""
     warnings: tuple[str, ...] = ()
 
 
@@ -130,7 +130,7 @@ def check_profile(
     *,
     leaves_out: bool = False,
 ) -> ProfileCheck:
-    """The meaning of *document*, a KubeSchedulerConfiguration, on *release*, which also has *plugins*; faults
+    """The meaning of *document*, a KubeSchedulerConfiguration, on *release* with the user's *plugins*; faults
     are part of the report.
 
     *leaves_out*: plugins that no release has are left out.
@@ -167,7 +167,7 @@ def check_profile(
             faults.append(fault_of(str(error)))
     if faults or config is None:
         placed = tuple(replace(fault, where=own_path(fault.where, document.data)) for fault in faults)
-        # Where a plugin can come from that does not exist, or what takes its place.
+        # Possible sources of a missing plugin, or its replacement.
         hints: dict[str, None] = {}
         for placed_fault in placed:
             hint = hint_of_plugins(placed_fault.what)
@@ -204,7 +204,7 @@ def check_profile(
 
 
 def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
-    """The plugins of *config* that its release does not have; what they would refuse is not known.
+    """The plugins of *config* that its release does not have; what they would reject is not known.
 
     Raises as the release does when it makes the profiles.
     """
@@ -222,8 +222,8 @@ def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
 def _decoded(
     data: JsonObject, release: Release, gates: GivenGates, faults: list[ProfileFault]
 ) -> KubeSchedulerConfiguration | None:
-    """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if
-    that leaves none."""
+    """The configuration of *data* without the wrong fields, whose faults are added to *faults*; None if that
+    leaves none."""
     rest = copied(data)
     for _ in range(MOST_FAULTS):
         try:

@@ -1,4 +1,4 @@
-"""The releases of the framework by name, every release that there is, and the facts of all."""
+"""All releases by name, with the framework's built here, and the facts of all."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ..exceptions import UnknownNameError
 
 
 USAGE = frozenset({"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio"})
-"""The plugins whose scores NodeResourcesFit took over."""
+"""The plugins whose scores are part of NodeResourcesFit in later releases."""
 
 PERCENTAGE = "profiles.percentageOfNodesToScore"
 ADDRESSES = frozenset({"healthzBindAddress", "metricsBindAddress"})
-"""The fields that versions up to v1beta2 have."""
+"""The fields of versions up to v1beta2."""
 FLAT = frozenset(
     {
         "algorithmSource",
@@ -42,7 +42,7 @@ FLAT = frozenset(
         "schedulerName",
     }
 )
-"""The fields of v1alpha1, which is about one profile alone."""
+"""The fields of v1alpha1, which has only one profile."""
 OLD_SCORES = (
     "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
     " NodePreferAvoidPods=10000 PodTopologySpread=2 TaintToleration=1 +VolumeCapacityPriority:VolumeBinding=1"
@@ -71,7 +71,7 @@ _VERSIONS = {
         "refused_plugins": (),
         "conflicting_scores": USAGE,
     },
-    # What is preScore later is its postFilter.
+    # Its postFilter is called preScore later.
     "v1alpha1": {
         "fields_lacked": SetEdit(
             ["extenders", "profiles", "plugins.multiPoint", "plugins.preEnqueue", "plugins.preScore"], FLAT
@@ -79,13 +79,13 @@ _VERSIONS = {
         "lenient_fields": True,
     },
 }
-"""Version -> in which cells it differs from the default one."""
+"""Version -> its cells that differ from those of the default version."""
 
 
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------
-# 1.27 comes from the last with predicates, the others from it, up and down. The texts (core/release/facts)
-# have every cell that is a plain value; here are the others, as changes over the release before, or from 1.26
-# down over the one after.
+# 1.27 is made from the last release with predicates, and the others from it, up and down. The texts
+# (core/release/facts) have every cell that is a plain value. The others are here, as changes to the release
+# before, or from 1.26 down to the one after.
 
 
 _FIRST = "1.27"
@@ -152,12 +152,12 @@ _OTHERWISE: Mapping[str, Cells] = {
     "1.35": {"pick_host": TopOfHeap(), "resized": resized.by_both_and_of_pod},
     "1.36": {},
 }
-"""Release -> the cells that are no plain values, and that differ."""
+"""Release -> the differing cells that are no plain values."""
 
 
 def _in_turn() -> Iterator[Release]:
-    """1.27 and the releases after it, then those before it: each from its neighbour, by the text of the later
-    one of both."""
+    """1.27 and the releases after it, then those before it. Each is made from its neighbour, by the text of
+    the later of the two."""
     names = list(_OTHERWISE)
     middle = names.index(_FIRST)
     yield (base := _with_cells(next(reversed(RELEASES.values())), _FIRST, text_of(f"1.16-{_FIRST}").values))
@@ -170,7 +170,7 @@ def _in_turn() -> Iterator[Release]:
 
 
 def _with_cells(release: Release, version: str, *values: Cells) -> Release:
-    """*release* with other *values* of cells, as *version*, from which its gates and more cells follow."""
+    """*release* with other *values* of cells, as *version*, which decides its gates and more cells."""
     changed_release = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
     cells = replace(changed_release.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
@@ -194,24 +194,24 @@ FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType(
 
 
 ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
-"""Version -> release, every one that this package has, oldest first."""
+"""Version -> release, of all releases in this package, oldest first."""
 NEWEST_RELEASE: str = tuple(ALL_RELEASES)[-1]
-"""The last of them."""
+"""The newest release in this package."""
 
 ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(
     {version: text_of(version).like for version in ALL_RELEASES}
 )
-"""Release -> the patch level that it is like."""
+"""Release -> the patch level that it behaves like."""
 OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
     {version: patches for version in ALL_RELEASES if (patches := text_of(version).other_patches)}
 )
-"""Release -> what other patch levels of it are known to decide otherwise."""
+"""Release -> the known differences of its other patch levels."""
 
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
-"""The release of profiles by default."""
+"""The default release for profiles."""
 
 AUTO = "auto"
-"""In place of a release: that of the nodes."""
+"""In place of a release: the release of the nodes."""
 _MINOR = re.compile(r"v?1\.(\d+)\b")
 
 
@@ -269,7 +269,7 @@ def minor_of(kubelet_version: str) -> str:
 
 
 def is_of(kubelet_version: str, release: Release) -> bool:
-    """Whether a kubelet is of *release*, at any patch level, or does not say of which it is."""
+    """Whether a kubelet is of *release*, at any patch level, or has no version."""
     return minor_of(kubelet_version) in ("", release.version)
 
 
@@ -348,13 +348,13 @@ class ReleaseFact(Record):
     upstream: str
     """The file below pkg/scheduler that changed."""
     fixed: str
-    """The release that took it back, where it was a bug; else empty."""
+    """The release that undid it, where it was a bug; else empty."""
     decides: bool
-    """It can give a pod another node, or none; otherwise it changes messages only."""
+    """Whether it can give a pod another node, or none; otherwise it changes messages only."""
 
     @classmethod
     def of(cls, fact: Fact) -> ReleaseFact:
-        """*fact* as data; a gate that it speaks of says if it is off by default."""
+        """*fact* as data; gates in its sentence are marked where they are off by default."""
         gates = ALL_RELEASES[fact.release].gates
         sentence = _GATE.sub(
             lambda match: match[0] if gates[match[1]].default else f"{match[0]}, off by default,",
@@ -372,14 +372,14 @@ class ReleaseFact(Record):
 
 
 FACTS: tuple[Fact, ...] = tuple(fact for release in ALL_RELEASES for fact in text_of(release).facts)
-"""In the order of releases."""
+"""The facts of all releases, in the order of releases."""
 BY_ID: Mapping[str, Fact] = MappingProxyType({fact.id: fact for fact in FACTS})
 """Id -> fact."""
 _ORDER = list(ALL_RELEASES)
 
 
 def facts_of(release: str) -> tuple[Fact, ...]:
-    """The facts of one release: what it does otherwise than the one before it."""
+    """The facts of one release: its differences from the one before it."""
     return text_of(release).facts
 
 
@@ -395,7 +395,7 @@ def release_before(release: str) -> Release:
 
 
 def undone(release: Release, facts: Iterable[Fact]) -> Release:
-    """*release* as it would be without *facts*: with the cells that the release before each of them has."""
+    """*release* without *facts*: with the cells of the release before each of them."""
     for fact in reversed(list(facts)):
         previous_release = release_before(fact.release)
         release = changed(release, {cell: value_of(previous_release, cell) for cell in fact.cells})

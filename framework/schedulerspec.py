@@ -1,4 +1,5 @@
-"""Schedulers from options, with every file read. It makes the same scheduler as often as needed."""
+"""The construction of schedulers from options. All files are read first, so that the same scheduler can be
+made repeatedly."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 # --- engines ------------------------------------------------------------------------------------------------
 
-# From a configuration to an engine, for every release: the one way of the command line, the Python API and
-# the simulations.
+# From a configuration to an engine, for every release: the command line, the Python API and the simulations
+# all use this.
 
 
 def build_engine(
@@ -55,11 +56,11 @@ def build_engine(
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone.
     *tie_break* is a name of :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a
-    function. *extenders* are called, or those that the function makes of the ones that *configuration* names.
-    *leaves_uncalled*: nothing says that these are to be called, so that answers say that they are not.
-    *options* are fields of the Engine. *max_pd_vols*: how many cloud disks of each type a node can have that
-    does not say so itself; upstream reads KUBE_MAX_PD_VOLS. Raises
-    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
+    function. *extenders* are called; a function makes them of the ones that *configuration* names.
+    *leaves_uncalled*: no option asks for calls of these, so that answers say that they are not called.
+    *options* are fields of the Engine. *max_pd_vols*: the most cloud disks of each type on a node without a
+    limit of its own; upstream reads KUBE_MAX_PD_VOLS. Raises :class:`~kubeclassic.exceptions.PolicyError`
+    with upstream's text for profiles that are refused.
     """
     if isinstance(tie_break, str) and tie_break not in TIE_BREAKS:
         raise UnknownNameError(
@@ -78,7 +79,7 @@ def build_engine(
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
     from .registry import registry_of, with_plugins
 
-    # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to
+    # Every candidate for preemption is tried, so that the answer does not depend on where a search happens to
     # begin.
     return framework_engine(
         config,
@@ -94,11 +95,11 @@ ConfigMaps = Mapping[tuple[str, str], JsonObject]
 
 
 class ExtenderChoice(Protocol):
-    """Makes those extenders of a Policy or a configuration that are to be called."""
+    """A choice of the extenders of a Policy or a configuration that are called."""
 
     @property
     def how(self) -> str | None:
-        """The words of ``--extenders``; None: nothing was said, so that none is called."""
+        """The words of ``--extenders``; None: the option was not given, so none is called."""
         ...
 
     def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]: ...
@@ -111,14 +112,13 @@ class SchedulerSpec:
 
     version: str
     config: classic.AlgorithmConfiguration = attrs.Factory(classic.AlgorithmConfiguration)
-    """For releases with predicates and priorities: the component configuration, with what options say in its
-    place."""
+    """For releases with predicates and priorities: the component configuration, as overridden by options."""
     profiles: KubeSchedulerConfiguration | None = None
-    """For the framework."""
+    """For releases of the framework: the configuration with profiles."""
     file: str = ""
     """The file of the profiles, for messages."""
     policy: Policy | None = None
-    """In place of the one that *config* points to."""
+    """The Policy, in place of the one that *config* points to."""
     catalogue: Catalogue = CATALOGUE
     equivalence_cache: bool = False
     plugins: tuple[type[Plugin], ...] = ()
@@ -137,7 +137,7 @@ class SchedulerSpec:
     def of(
         cls, options: GivenOptions, extenders: Iterable[Extender] | ExtenderChoice = (), called: Called = str
     ) -> SchedulerSpec:
-        """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages
+        """The spec of *options*, with *extenders* made from their extender options. *called*: how messages
         name an option.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or a provider that the release
@@ -209,7 +209,8 @@ class SchedulerSpec:
     def _from_policy(
         cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]
     ) -> SchedulerSpec:
-        """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""
+        """The spec of a Policy or a provider, for the first releases of the framework, which make profiles of
+        these."""
         from .policy import configuration_of_policy, configuration_of_provider
 
         release = find_any_release(shared["version"])
@@ -236,8 +237,8 @@ class SchedulerSpec:
         return cls(**shared, profiles=profiles, file=file, plugins=plugins)
 
     def checked(self, called: Called = str) -> SchedulerSpec:
-        """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
-        release does not have."""
+        """The spec itself; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider
+        that the release does not have."""
         release = find_any_release(self.version)
         for name in self.config.gates:
             if name not in release.gates:
@@ -250,7 +251,7 @@ class SchedulerSpec:
         return self
 
     def read(self) -> SchedulerSpec:
-        """The same with the file of a Policy read, so that a copy in another process makes the same
+        """The spec with the file of a Policy read, so that a copy in another process makes the same
         scheduler."""
         source = self.config.source.policy
         if self.profiles is not None or self.policy is not None or source is None or source.file is None:
@@ -273,7 +274,7 @@ class SchedulerSpec:
 
     @property
     def first_scheduler_name(self) -> str:
-        """The name in the pods that it schedules; of several profiles, the first one's."""
+        """The schedulerName of its pods; of several profiles, the first one's."""
         return (
             self.config if self.profiles is None else self.profiles.profiles[0]
         ).scheduler_name or DEFAULT_SCHEDULER
@@ -287,12 +288,12 @@ class SchedulerSpec:
 
     @property
     def keeps_priorities(self) -> bool:
-        """Whether new pods keep the priorities that they ask for, which gate PodPriority decides."""
+        """Whether new pods keep their requested priorities, which gate PodPriority decides."""
         return self.profiles is not None or keeps_priorities(self.config.gates)
 
     @property
     def may_call_extenders(self) -> bool:
-        """Whether extenders may be configured, as far as is known before the cluster is read."""
+        """Whether extenders may be configured, as far as known before the cluster is read."""
         if not isinstance(self.extenders, tuple) and self.extenders.how in ("off", None):
             return False
         if self.profiles is not None:
@@ -313,7 +314,8 @@ class SchedulerSpec:
             return self.engine_of(self.algorithm(config_maps) if profiles is None else profiles)
 
     def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
-        """The same; where a ConfigMap has a Policy of which profiles are made, with these profiles."""
+        """The spec, with the profiles of a Policy that a ConfigMap has, where the release makes profiles of
+        it."""
         source = self.config.source.policy
         if self.profiles is None or source is None or source.config_map is None:
             return self
@@ -336,8 +338,8 @@ class SchedulerSpec:
 
     def engine_of(self, configuration: Algorithm | KubeSchedulerConfiguration, **options: Any) -> Engine:
         """A new scheduler of *configuration*, in place of the spec's own; *options* as for the Engine."""
-        # In a cluster that runs, kubelets have updated every node since the scheduler's start, and with it
-        # the counts of its images.
+        # In a running cluster, kubelets have updated every node, and with it the counts of its images, since
+        # the scheduler's start.
         options = {"counts_images_late": None if self.fresh_start else True, **options}
         return build_engine(
             configuration,
@@ -353,8 +355,8 @@ class SchedulerSpec:
         )
 
     def algorithm(self, config_maps: ConfigMaps | None = None, release: Release | None = None) -> Algorithm:
-        """The predicates and priorities, for releases that have them; *release*: one that is not quite the
-        same, in place of its own."""
+        """The predicates and priorities, for releases with these; *release*: a slightly different one, in
+        place of its own."""
         config = attrs.evolve(
             self.config, disable_preemption=self.config.disable_preemption or not self.preemption
         )
@@ -372,8 +374,8 @@ class SchedulerSpec:
 
 @contextmanager
 def refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterator[None]:
-    """A refusal in the block says which file it is about, and where the rules and plugins can come from that
-    nothing registers."""
+    """A context that adds the file *place* to a refusal, and hints where unregistered rules and plugins can
+    come from."""
     try:
         yield
     except PolicyError as error:
@@ -388,7 +390,7 @@ def refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterato
 
 
 def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
-    """The component configuration of *options*, which count before what it says itself."""
+    """The component configuration of *options*, which override its own settings."""
     config: Any = options.config
     if config is None:
         config = classic.AlgorithmConfiguration(folder=Path())

@@ -1,5 +1,5 @@
-"""A user's own rules, from the Python files and modules that ``--rules`` names: predicates and priorities, or
-plugins."""
+"""The user's own rules, predicates and priorities or plugins, from the Python files and modules of
+``--rules``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GIVEN = ", given to --rules"
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent
 _files: dict[str, str] = {}
-"""Name -> file of each module that ``--rules`` named as a file."""
+"""Module name -> file, for the modules that ``--rules`` named as files."""
 
 
 def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Catalogue:
@@ -43,7 +43,7 @@ def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Cat
 
 
 def names_catalogue(places: Iterable[str]) -> bool:
-    """Whether rules of releases with predicates and priorities are at one of *places*."""
+    """Whether one of *places* has rules for releases with predicates and priorities."""
     return any(isinstance(_load_object(place, object, "name"), Catalogue) for place in places)
 
 
@@ -75,7 +75,7 @@ def hint_of_plugins(refusal: str) -> str | None:
     match = _NO_PLUGIN.search(refusal)
     if match is None:
         return None
-    from .registry import DEFAULT_REGISTRY  # a refusal alone needs these
+    from .registry import DEFAULT_REGISTRY  # only a refusal needs these
     from .releases import FRAMEWORK_RELEASES
 
     name = match["name"]
@@ -131,7 +131,7 @@ def _module(home: str, place: str) -> ModuleType:
     is_file = home.endswith(".py") or "/" in home or os.sep in home
     try:
         if is_file:
-            # Once for each file; it may import what lies beside it.
+            # Executed once for each file; it may import modules beside it.
             real = os.path.realpath(home)
             if not os.path.isfile(real):
                 reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
@@ -150,7 +150,7 @@ def _module(home: str, place: str) -> ModuleType:
         return importlib.import_module(home)
     except KubeclassicError:
         raise
-    except BaseException as error:  # whatever a user's module does is one line
+    except BaseException as error:  # any error of a user's module is one line
         if ends_program(error):
             raise
         frames = [
@@ -165,7 +165,7 @@ def _module(home: str, place: str) -> ModuleType:
 
 
 def _is_ours(file: str) -> bool:
-    """Whether a frame is not of the user's: of the machinery of imports, or of this package."""
+    """Whether a frame is not the user's: of the import machinery, or of this package."""
     return (
         file.startswith("<frozen ")
         or Path(file).resolve().is_relative_to(_PACKAGE)
@@ -174,14 +174,14 @@ def _is_ours(file: str) -> bool:
 
 
 def rule_files() -> dict[str, str]:
-    """Name -> file of the modules that ``--rules`` named: elsewhere, or later, a name may stand for another
-    file."""
+    """Module name -> file, for the modules that ``--rules`` named: elsewhere, or later, the name may mean
+    another file."""
     return {name: file for name, file in _files.items() if name in sys.modules}
 
 
 def execute_files(files: Mapping[str, str]) -> None:
-    """Execute what :func:`rule_files` found in another process; a file that fails here is left out, as its
-    rules are missed later."""
+    """Execute the files that :func:`rule_files` gave in another process. A file that fails here is left out,
+    as its rules are missed later."""
     for name, file in files.items():
         _look_in(os.path.dirname(file), last=True)
         if name not in sys.modules and not _is_found_as(name, file):
@@ -212,6 +212,6 @@ def _execute(file: str, name: str) -> ModuleType:
 
 
 def _look_in(folder: str, *, last: bool = False) -> None:
-    """Let modules in *folder* be imported, with *last* those alone whose names are free."""
+    """Make modules in *folder* importable, with *last* only those whose names are free."""
     if folder not in sys.path:
         sys.path.insert(len(sys.path) if last else 0, folder)

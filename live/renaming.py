@@ -1,9 +1,9 @@
-"""Renames everything in a snapshot that shows whose cluster it is, so that decisions stay the same but for
-the names.
+"""New names for everything that shows whose cluster a snapshot is from; apart from names, decisions stay the
+same.
 
 A new name is ``r``, the rank of the old name among all of them, ``x``, and a salted hash. Because of the rank
-new names sort as the old ones do: some rules and lists go by name. What is kept is what the classes of
-objects have. A value of another shape than the field has, which only an odd server sends, is left out.
+new names sort as the old ones do: some rules and lists go by name. The fields of the classes of objects are
+kept, and no others. A value whose shape does not fit its field, which only an odd server sends, is left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .client.api import Manifest
 
 @attrs.frozen
 class Redaction:
-    """Redacted objects, and what their names were."""
+    """Redacted objects, and their old names."""
 
     items: tuple[Manifest, ...]
     salt: str
@@ -40,17 +40,17 @@ class Redaction:
     """The same for namespaces."""
 
     def map(self) -> dict[str, Any]:
-        """The map to keep: who has it can tell the old names."""
+        """The map to keep: with it the old names can be recovered."""
         return {"salt": self.salt, "names": dict(self.names), "namespaces": dict(self.namespaces)}
 
 
 def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
-    """*items* with new names, in their order. Without *salt* it is random, so that names cannot be guessed
-    and tried.
+    """*items* with new names, in their order. By default the *salt* is random, so that names cannot be
+    guessed and tried.
 
-    Label keys, resources, times, sizes, CSI drivers and provisioners stay, and what drivers say of devices;
-    so do numbers as values of labels that are compared as numbers. Environments, commands, messages, and
-    annotations that no rule reads are left out.
+    Label keys, resources, times, sizes, CSI drivers and provisioners stay, and so do the drivers'
+    descriptions of devices, and numbers as values of labels that are compared as numbers. Environments,
+    commands, messages, and annotations that no rule reads are left out.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
     # The labels that an expression with Gt or Lt names.
@@ -120,8 +120,8 @@ PUBLIC_FORMS = {
     )
     for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
 }
-"""Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines,
-types of a public cloud."""
+"""Label whose values rules look up, or that reveals nothing -> the values that stay: systems, machines, types
+of a public cloud."""
 PLACES = ("/zone", "/region")
 """The ends of labels with zones or regions: releases read the parts of their values."""
 _WORDS = re.compile(r"([^-_/]+)")
@@ -129,8 +129,7 @@ _DIGITS = 8
 
 
 class Names:
-    """New names for old ones. Until :meth:`rank` has been called names are only noted, and stay as they
-    are."""
+    """New names for old ones. Until :meth:`rank` is called, names are only noted, and stay as they are."""
 
     def __init__(self, public_forms: Mapping[str, re.Pattern[str]] = PUBLIC_FORMS) -> None:
         self.public_forms = public_forms
@@ -139,15 +138,15 @@ class Names:
         self._is_ranked = False
 
     def name(self, text: str) -> str:
-        """The name of an object or anything else that is only compared."""
+        """The new name of an object, or of anything else that is only compared."""
         return text if text in PUBLIC_NAMES else self._new_text(self.names, text)
 
     def namespace(self, text: str) -> str:
-        """The name of a namespace."""
+        """The new name of a namespace."""
         return text if text in PUBLIC_NAMESPACES else self._new_text(self.namespaces, text)
 
     def value(self, key: str, text: str) -> str:
-        """The value of the label or taint *key*."""
+        """The new value of the label or taint *key*."""
         form = self.public_forms.get(key)
         if text in PUBLIC_VALUES or (form is not None and form.fullmatch(text)):
             return text
@@ -156,14 +155,15 @@ class Names:
         return self.parts(text) if key.endswith(PLACES) else self._new_text(self.names, text)
 
     def image(self, text: str) -> str:
-        """The name of an image. The tag ``latest`` stays, as no tag means the same."""
+        """The new name of an image. The tag ``latest`` stays, as no tag means the same."""
         base, colon, tag = text.rpartition(":")
         if not colon or "/" in tag:
             return self._new_text(self.names, text)
         return f"{self._new_text(self.names, base)}:{tag if tag == 'latest' else self._new_text(self.names, tag)}"
 
     def parts(self, text: str) -> str:
-        """The name of a disk or zone, whose parts between dashes, underscores and slashes have a meaning."""
+        """The new name of a disk or zone, whose parts between dashes, underscores and slashes have a
+        meaning."""
         return _WORDS.sub(
             lambda word: word[0] if word[0] in PUBLIC_PARTS else self._new_text(self.names, word[0]), text
         )
@@ -272,7 +272,7 @@ def _avoided(to: Names, value: Any) -> Any:
 
 
 def _condition(to: Names, value: Fields) -> Any:
-    """A condition that rules know; what others are called may say whose cluster it is."""
+    """A condition that rules know; None for others, whose types may reveal whose cluster it is."""
     if value.get("type") not in CONDITIONS:
         return None
     kept = {
@@ -339,7 +339,7 @@ WORDS: Mapping[str, Shape] = {
         part for part in str(value).split(",") if part.startswith("kubernetes.io/")
     ),
 }
-"""How a value is renamed."""
+"""Word -> the way to rename a value."""
 
 
 ANNOTATIONS: Mapping[str, str] = dict(
@@ -379,7 +379,7 @@ _TYPES = {
     o.Toleration: "keyed",
     o.Condition: "condition",
 }
-"""How values of a type are renamed; those of an enumeration stay."""
+"""Type -> how its values are renamed; words of an enumeration stay."""
 _FIELDS = {
     "keep": "ObjectMeta.creation_timestamp ObjectMeta.deletion_timestamp OwnerReference.kind OwnerReference.api_version"
     " Container.restart_policy PodAffinityTerm.topology_key PodAffinityTerm.match_label_keys PodAffinityTerm.mismatch_label_keys"
@@ -406,7 +406,7 @@ _FIELDS = {
     " DeviceRequestAllocationResult.binding_conditions DeviceRequestAllocationResult.binding_failure_conditions",
     "said": "AllocatedDeviceStatus.conditions",
 }
-"""How values are renamed -> the fields that are not renamed as others of their type."""
+"""Way to rename -> the fields that are not renamed as others of their type."""
 _WAYS = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
 
 

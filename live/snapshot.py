@@ -1,8 +1,8 @@
 """A snapshot of a live cluster: all that a decision of any release reads, one consistent list for each kind,
 as a ``List``.
 
-A kind that was not read is not a kind of which there is none: without the right to list budgets every node
-could be drained.
+A kind that was not read must not count as empty: without the right to list budgets every node could be
+drained.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _values(value: Any, *path: str) -> Iterator[Any]:
 
 
 def _needed_kinds(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Kinds that decide, as something that was listed refers to them, and why; this completes *needed, as
+    """The kinds on which decisions depend, given what was listed, and why; this completes *needed, as
     ...*."""
 
     def specs(*path: str) -> list[Any]:
@@ -89,7 +89,7 @@ def _needed_kinds(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
 def check_rights(
     listed: Listed, refused: Mapping[str, str], needed: Collection[str], allowed: Collection[str]
 ) -> None:
-    """Refuse a cluster of which a needed kind may not be listed. *refused*: kind -> what the API server said.
+    """Refuse a cluster in which a needed kind may not be listed. *refused*: kind -> the API server's reason.
 
     *needed*: kinds that the command needs whatever the cluster has; *allowed*: kinds that may be missing.
     Raises :class:`MissingRightError`.
@@ -136,7 +136,7 @@ class ClusterSnapshot:
     versions: Mapping[str, str]
     """Kind -> the resourceVersion of its list."""
     notes: tuple[str, ...] = ()
-    """What may not be read, one line for each kind."""
+    """The kinds that may not be read, one line for each."""
     server_version: str = ""
     """The version of the API server, as ``v1.28.7``, where no node says one; empty where one does, or the
     server does not."""

@@ -1,9 +1,8 @@
-"""Predicates: the questions that a node has to pass, one file a question. ``CATALOGUE`` is all of upstream's,
-by name.
+"""Predicates: the checks that a node has to pass, one file for each. ``CATALOGUE`` has all of upstream's, by
+name.
 
-Upstream: most of them err with ``node not found`` where a NodeInfo has no node. No search visits such a row
-and preemption does not try it, so no rule here says that: what a rule answers for a row without node is never
-read.
+Upstream: most of them fail with ``node not found`` where a NodeInfo has no node. Here no rule does: no search
+visits such a row and preemption does not try it, so a rule's answer for a row without node is never read.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _EXPECTED = {
     "NetworkUnavailable": ("False", NODE_NETWORK_UNAVAILABLE),
     "OutOfDisk": ("False", NODE_OUT_OF_DISK),
 }
-"""The condition, the one status that lets pods pass, and the reason for any other."""
+"""Condition -> the only status that lets pods pass, and the reason for any other."""
 
 
 @predicate("CheckNodeCondition", reads=Reads.NODE, key=lambda pod: None)

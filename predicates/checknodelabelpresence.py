@@ -18,7 +18,8 @@ def node_label_presence(name: str, labels: Sequence[str], presence: bool) -> Pre
 
     @predicate(name, reads=Reads.NODE, key=lambda pod: None)
     def check_node_label_presence(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-        """Turn down nodes that lack one of the labels, or that have one of them; the values do not matter."""
+        """Turn down nodes that lack any of the labels or, without *presence*, have any; the values do not
+        matter."""
         if not labels:
             return None
         return Failures.where(

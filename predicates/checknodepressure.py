@@ -1,6 +1,6 @@
 """Does the node report that it is short of memory, disk or process ids?
 
-All three read what the scheduler remembers: a condition that disappears from a node keeps its last status.
+The scheduler remembers conditions: one that disappears from a node keeps its last status.
 """
 
 from __future__ import annotations

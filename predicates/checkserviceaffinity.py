@@ -39,10 +39,10 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
 
     @predicate(name, reads=READS, key=lambda pod: (pod.namespace, pod.labels, pod.node_selector))
     def check_service_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-        """Turn down nodes without the label values that *pod*'s node selector names or, for labels that it
-        does not name, that the node of the pod's first peer has.
+        """Turn down nodes without the required values of the *labels*.
 
-        Upstream: pkg/scheduler/algorithm/predicates/predicates.go checkServiceAffinity.
+        A value is required by *pod*'s node selector or, if that lacks the label, by the node of the pod's
+        first peer. Upstream: pkg/scheduler/algorithm/predicates/predicates.go checkServiceAffinity.
         """
         return service_affinity_failures(pod, labels, nodes, cycle)
 
@@ -56,7 +56,7 @@ def service_affinity_failures(
     selected_labels = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(selected_labels) == len(labels) or not services_of(pod, cycle.listings):
         return _without_labels(selected_labels, nodes, nodes.every(), cycle)
-    # Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n].
+    # Each node that can be the one of the pod's first peer, with the candidates for which it is: bool[n].
     leaders = []
     peers = _Peers.of(pod, cycle)
     unedited = nodes.every()
@@ -85,13 +85,13 @@ def service_affinity_failures(
 
 
 def _without_labels(pairs: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
-    # Upstream: one pair that is no valid label makes every node match, where pairs are validated.
+    # Upstream: in releases that validate the pairs, one invalid pair makes every node match.
     if not pairs or (not cycle.release.framework.literal_pairs and set_selector(Map(pairs)) is everything):
         return None
     return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(pairs, nodes))
 
 
-# --- who is first -------------------------------------------------------------------------------------------
+# --- the first peer -----------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -123,7 +123,7 @@ class _Peers:
                 listed = cycle.listed()
                 names = [table.names[row] for row in listed[np.isin(listed, rows)][:2].tolist()]
             else:
-                # Or by name, of all nodes that, in the cache, have such pods.
+                # Or by name, among all nodes that have such pods in the cache.
                 peer_nodes = {table.names[row] for row in rows.tolist() if row not in table.deleted_rows}
                 if len(cache.infos) > cache.node_count:
                     for name, info in cache.infos.items():
@@ -134,8 +134,8 @@ class _Peers:
         return peers
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
-        """The node of the first peer after the edits of node *i*; of a peer that is only nominated the node
-        in its spec, mostly empty."""
+        """The first peer's node after the edits of node *i*. A peer that is only nominated counts on the node
+        in its spec, which is mostly empty."""
         name = nodes.name(i)
         remaining = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:

@@ -32,11 +32,12 @@ def _remember(pod: Template, nodes: Batch, cycle: Cycle) -> None:
     concerns=has_volumes,
 )
 def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that cannot reach a volume of *pod*'s claims, or where a claim without volume can
-    neither get one nor have one made.
+    """Turn down nodes where a volume claim of *pod* cannot be satisfied.
 
-    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate. Before 1.14 it asks
-    the binder about pods without claims too, and the binder has nothing against them.
+    A bound claim needs its volume in reach, an unbound one a volume to bind or to provision.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate. Before 1.14 the
+    binder is asked about pods without claims too, and never objects.
     """
     if not pod.claims or not cycle.binder.enabled:
         return None

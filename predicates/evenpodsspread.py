@@ -81,8 +81,10 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
     clauses=_clauses,
 )
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would
-    lift its domain's count by more than maxSkew above the emptiest domain.
+    """Turn down nodes on which *pod* would violate one of its hard topology spread constraints.
+
+    A constraint requires its topology key, and a count with *pod* of at most maxSkew above the emptiest
+    domain.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go EvenPodsSpreadPredicate.
     """
@@ -91,7 +93,7 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
         return Failures.error("metadata not pre-computed for EvenPodsSpreadPredicate", nodes.every())
     namespaces = frozenset((pod.namespace,))
     if nodes.rows is None or _DOMAINS not in cycle.notes:
-        # Worked out again for the whole table: a cached answer has to see which counters are read.
+        # Computed again for the whole table: a cached answer has to see which counters are read.
         cycle.notes[_DOMAINS] = domains_by_key(pod, constraints, namespaces, cycle.table)
     domains = cycle.notes[_DOMAINS]
     # The nodes for which a domain is known, None if all; elsewhere every node fits: bool[n].
@@ -121,8 +123,8 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
 
 
 def _limits(pod: Template, constraints: Constraints) -> Limits:
-    """Each constraint, the error of its selector, and by how much a domain may exceed the emptiest one before
-    the pod comes."""
+    """Each constraint with its selector's error and the most by which a domain may exceed the emptiest one.
+    *pod* is not yet counted."""
     limits = pod.notes.get(_LIMITS)
     if limits is None:
         texts = [selector_error(constraint.label_selector) for constraint in constraints]
@@ -137,8 +139,8 @@ def _limits(pod: Template, constraints: Constraints) -> Limits:
 def _edits(
     counted: Constraints, constraints: Constraints, namespaces: frozenset[str], nodes: Batch
 ) -> tuple[Ints, Mask]:
-    """The changes of the counts of the *counted* ones among *constraints* by the batch's own edits, which
-    count as in upstream's metadata: int64[n]; and where there are any: bool[n]."""
+    """The changes that edits make to the counts of the *counted* constraints: int64[n]; and where there are
+    any: bool[n]. Edits count as in upstream's metadata."""
     change = nodes.zeros()
     touched = nodes.none()
     for query in (counted_by(constraint, namespaces) for constraint in counted):

@@ -98,8 +98,8 @@ def is_found(table: NodeTable, row: int) -> bool:
 
 
 def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
-    """All pods with their rows as the pod lister has them while node *i* is judged: pods that a trial took
-    off it are left out."""
+    """All pods with their rows, as the pod lister has them while node *i* is checked: without the pods that a
+    trial removed from that node."""
     table = nodes.table
     judged_row = nodes.row(i)
     for name in sorted(table.row_of):
@@ -266,7 +266,7 @@ _ANTI_AFFINITY: StateKey[AntiAffinity] = StateKey(REQUIRED_ANTI_AFFINITY)
 
 
 def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
-    """The tests by domain, in order; without metadata, pods of existing nodes are looked at one by one."""
+    """The tests by domain, in order. None where pods have to be checked one by one, as without metadata."""
     if not cycle.has_metadata:
         return None
     table = cycle.table
@@ -285,7 +285,7 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
 
 
 def clauses_of_existing(terms: Terms, table: NodeTable, reasons: Reasons) -> list[Clause]:
-    """Domains are refused where a pod carries one of *terms*."""
+    """The clauses against domains with a pod that carries one of *terms*."""
     return [
         Clause(sum=domain_sum, reasons=reasons)
         for domain_sum in DomainSum.of_each(_weighted_terms(terms), table)
@@ -300,10 +300,10 @@ def _weighted_terms(terms: Terms) -> list[Weighted]:
 def unmet_clauses(
     affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False
 ) -> list[Clause] | None:
-    """Domains are refused where *affinity* finds no pod; *needs_keys*: even the first of its kind needs a
-    node with all the keys.
+    """The clauses against domains without a pod that *affinity* matches; None where one of its keys is on no
+    node.
 
-    None where no node has one of the keys.
+    *needs_keys*: even the first of its kind needs a node with all the keys.
     """
     counter = table.census.counter(affinity.wanted)
     sums = DomainSum.of_each([(counter, key, 1) for key in affinity.keys], table)
@@ -345,8 +345,10 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
 
 
 def first_of(masks: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
-    """For each node the one of *reasons* that belongs to the first mask of *masks* that is set: bool[n] each,
-    None: for no node."""
+    """The failures of the nodes, each with the entry of *reasons* for the first of *masks* that is set.
+
+    *masks*: bool[n] each; None: set for no node.
+    """
     codes = None
     for code in range(len(masks), 0, -1):
         mask = masks[code - 1]
@@ -365,8 +367,8 @@ def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
 
 
 def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
-    """As :func:`refused_by_existing`, where edits of pods of other namespaces whose terms name none count,
-    too: bool[n]."""
+    """As :func:`refused_by_existing`, but edits count too of pods of other namespaces whose terms name no
+    namespace: bool[n]."""
     # Upstream: a trial reads the terms of other pods as if they were the incoming pod's.
     foreign: dict[str, Ints] = {}
     for edit in nodes.edits:
@@ -442,7 +444,7 @@ class AntiAffinity:
 
     @classmethod
     def of(cls, pod: Template) -> AntiAffinity:
-        """The required affinity of *pod*."""
+        """The required anti-affinity of *pod*."""
         anti_affinity = pod.notes.get(_ANTI_AFFINITY)
         if anti_affinity is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
@@ -453,7 +455,7 @@ class AntiAffinity:
         return anti_affinity
 
     def clauses(self, table: NodeTable, violated: Reasons) -> list[Clause]:
-        """Domains are refused where a pod matches."""
+        """The clauses against domains with a matching pod."""
         sums = DomainSum.of_each([(table.census.counter(query), key, 1) for key, query in self.by_key], table)
         return [Clause(sum=domain_sum, reasons=violated) for domain_sum in sums]
 
@@ -479,10 +481,10 @@ def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[P
 
 
 def change_of(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted | None = None) -> Ints:
-    """The edits' changes of the count of *leaving* on each node, without pods that are only nominated:
-    int64[n].
+    """The changes that edits make to the count of *leaving* on each node, without pods that are only
+    nominated: int64[n].
 
-    *coming*: the pods that count where they are put back, if others.
+    *coming*: the pods that count when put back, if others.
     """
     # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it; one that
     # is only nominated does not count here, unless it names a node in its spec.

@@ -44,7 +44,7 @@ LONGEST_NAME = 63
 
 @attrs.frozen
 class Attachable:
-    """A volume that a driver attaches: its identity and its limit, or what is wrong with it.
+    """A volume that a driver attaches: its identity and the key of its limit, or its fault.
 
     With *plugin* it counts only where the driver replaced that plugin.
     """
@@ -59,12 +59,12 @@ _VOLUMES: Mapping[bool, StateKey[tuple[int, tuple[Attachable, ...]]]] = {
     True: StateKey(f"{NAME} incoming"),
     False: StateKey(NAME),
 }
-"""By whether the pod is to be scheduled: the version of the volumes, and the pod's own volumes."""
+"""Whether the pod is to be scheduled -> the version of the volumes, and the pod's own volumes."""
 
 
 def csi_limit_key(driver: str) -> str:
-    """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a
-    part of its SHA-1."""
+    """The allocatable resource that limits a driver's volumes. A long driver name is cut, and a part of its
+    SHA-1 is appended."""
     if len(PREFIX) + len(driver) < LONGEST_NAME:
         return PREFIX + driver
     import hashlib
@@ -82,8 +82,7 @@ ClaimedVolume = tuple[str, Hashable, str | None]
 
 
 def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...]:
-    """The volumes of *pod* that drivers attach, in order, up to one with a claim that something is wrong
-    with."""
+    """The volumes of *pod* that drivers attach, in order, up to the first one whose claim has a fault."""
     if not pod.volumes:
         return ()
     version = cycle.listings.volumes_version if pod.claims else 0
@@ -198,13 +197,13 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
 Volumes = dict[Hashable, str]
 """Volume -> limit key."""
 Excess = tuple[str, int, int, int]
-"""A driver, or the key of its limit: how many of its volumes are there, how many more the pod has, and the
+"""A driver, or the key of its limit; the number of its volumes there, the number that the pod adds, and the
 limit."""
 
 
 def _attachable(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
-    """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes
-    the last counts."""
+    """The volumes that a driver attaches where the plugins *migrated* are replaced, or a fault; of equal
+    volumes the last counts."""
     limit_keys = {}
     for volume in volumes:
         if volume.plugin is None or volume.plugin in migrated:
@@ -215,7 +214,7 @@ def _attachable(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volu
 
 
 def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> Volumes | Fault:
-    """The volumes of the pods on node *i*, or what is wrong with one of them."""
+    """The volumes of the pods on node *i*, or the fault of one of them."""
     attached: Volumes = {}
     for entry in nodes.pods(i):
         pod_volumes = _attachable(_volumes(entry.template, cycle), migrated)
@@ -258,8 +257,9 @@ def csi_excess(pod: Template, nodes: Batch, cycle: Cycle, i: int) -> Iterator[Ex
     NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims, concerns=has_volumes
 )
 def max_csi_volume_count(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of *pod*, would
-    exceed the node's limit for it.
+    """Turn down nodes on which the volumes of a CSI driver would exceed the node's limit for it.
+
+    The volumes of *pod* and of the pods there count.
 
     Upstream: pkg/scheduler/algorithm/predicates/csi_volume_predicate.go NewCSIMaxVolumeLimitPredicate.
     """
@@ -326,7 +326,7 @@ def _without_driver(
 def _over_limits(
     volumes_by_group: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle
 ) -> tuple[Failures | None, ...]:
-    """The objections to nodes with too many volumes; *volumes_by_group*: those of the pod."""
+    """The objections to nodes with too many volumes; *volumes_by_group*: the pod's own volumes."""
     limited = limits.limited & np.array([bool(new) for new in volumes_by_group])[limits.plugins]
     exceeded = np.zeros_like(limited)
     for group, volumes_of_group in enumerate(volumes_by_group):

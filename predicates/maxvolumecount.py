@@ -60,8 +60,8 @@ class DiskType:
         repr=False,
         factory=lambda: {True: StateKey("disks of an incoming pod"), False: StateKey("disks")},
     )
-    """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of
-    the type."""
+    """Whether a pod is to be scheduled -> the version of the volumes and its disks of the type, in its
+    notes."""
 
 
 @attrs.frozen
@@ -69,8 +69,8 @@ class Count:
     """Disks on n nodes: ``attached`` by the pods there, ``new`` with the incoming one, and the ``limit``:
     int64[n].
 
-    ``exempt``: bool[n], where a driver counts the disks instead; ``faults``: node -> what is wrong with a
-    claim of a pod there.
+    ``exempt``: bool[n], where a driver counts the disks instead; ``faults``: node -> the fault of a claim of
+    a pod there.
     """
 
     attached: Ints
@@ -168,7 +168,7 @@ def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Id
 
 
 def _claimed_id(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashable | None:
-    """The id of the disk behind a claim, a made-up one where it is not known, None where it does not
+    """The id of the disk behind a claim, that of the claim if the disk is unknown; None where it does not
     count."""
     claim = cycle.listings.claims.get(f"{namespace}/{name}")
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
@@ -208,8 +208,8 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
 
 
 def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
-    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has
-    no such disk."""
+    """The disks of one type on *nodes* and of *pod*; the fault of a claim of *pod*, or None where it has no
+    such disk."""
     ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
     if isinstance(ids, Fault):
         return ids
@@ -268,8 +268,8 @@ def _predicate(disk: DiskType) -> Predicate:
 
 
 def leave_counts(disk: DiskType, pod: Template, nodes: Batch, cycle: Cycle) -> None:
-    """With gate BalanceAttachedNodeVolumes, leave the free and the new disks of one type on the *nodes* that
-    fit, for BalancedResourceAllocation; each count predicate overwrites the one before."""
+    """Leave the free and new disks of one type on *nodes* that fit, for BalancedResourceAllocation. Only with
+    gate BalanceAttachedNodeVolumes; each count predicate overwrites the one before."""
     count = disk_count(pod, disk, nodes, cycle) if cycle.enabled(VOLUMES_GATE) else None
     if isinstance(count, Count):
         for i in np.flatnonzero(~count.exceeded & ~count.erred & ~count.exempt).tolist():

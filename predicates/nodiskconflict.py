@@ -57,11 +57,10 @@ def disks_conflict(one: Volume, other: Volume) -> bool:
 
 @predicate("NoDiskConflict", reads=Reads.PODS, key=_disks, concerns=has_volumes)
 def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes where another pod uses a GCE disk, EBS volume, iSCSI or Ceph RBD disk of *pod*, unless
-    both only read it.
+    """Turn down nodes where another pod uses a disk of *pod*, unless both only read it.
 
-    Disks behind claims are not looked at. Upstream: pkg/scheduler/algorithm/predicates/predicates.go
-    NoDiskConflict.
+    GCE disks, EBS volumes, iSCSI and Ceph RBD disks count, disks behind claims do not. An EBS volume has one
+    user in any case. Upstream: pkg/scheduler/algorithm/predicates/predicates.go NoDiskConflict.
     """
     disks = _disks(pod)
     if not disks:

@@ -68,8 +68,7 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
                     # Upstream: a node with only the other of the two labels counts as being in zone "".
                     conflict |= labelled & nodes.label(key).where(partial(not_among, zones))
     except VolumeError as error:
-        # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not
-        # noticed.
+        # Upstream: a volume elsewhere ends the check, so that faults of later claims are not noticed.
         failures = Failures.where(VOLUME_ZONE_CONFLICT, conflict)
         return Failures.joined([failures, Failures.error(str(error), labelled & ~conflict)])
     return Failures.where(VOLUME_ZONE_CONFLICT, conflict)

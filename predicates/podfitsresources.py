@@ -34,7 +34,7 @@ class RequestedAmounts:
     resources: tuple[str, ...]
     """``pods``, and then those that are checked."""
     reasons: Sequence[Reasons]
-    """Why a node does not fit that has too little of each."""
+    """The reasons against a node that has too little of each."""
     amounts: Ints
     """The amount of each that the pod takes: int64[len(resources), 1]."""
 
@@ -58,15 +58,14 @@ _SOUGHT: Mapping[bool, StateKey[RequestedAmounts]] = {
     True: StateKey("sought resources"),
     False: StateKey("sought resources without metadata"),
 }
-"""By whether there is predicate metadata."""
+"""Whether there is predicate metadata -> a pod's needs."""
 
 
 @predicate(
     "PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=lambda pod: frozenset(pod.requests.items())
 )
 def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that have no place for one more pod, or too little left of a resource that *pod*
-    requests.
+    """Turn down nodes without room for one more pod, or with too little left of a requested resource.
 
     If a pod requests anything, cpu, memory and ephemeral storage are checked, and each scalar that it names.
     The reasons come in this order, scalars by name. Upstream:
@@ -75,8 +74,8 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     slot = _SOUGHT[cycle.has_metadata]
     sought = pod.notes.get(slot)
     if sought is None:
-        # Upstream: what extenders manage is part of the predicate metadata; without metadata nothing is
-        # ignored.
+        # Upstream: the resources that extenders manage are part of the predicate metadata; without metadata
+        # none is ignored.
         managed = cycle.algorithm.ignored_resources if cycle.has_metadata else ()
         checked = tuple(
             name

@@ -1,7 +1,7 @@
-"""The decorator of predicates, and what several of them share: reasons, and cycles without metadata. The
-names of core with which predicates are written are here, too.
+"""The decorator of predicates, and their common parts: reasons, and cycles without metadata. The names of
+core for writing predicates are here, too.
 
-It is written ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes, cycle).
+A predicate is a function of (pod, nodes, cycle) under ``@predicate(name, reads=..., key=...)``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class _Declare:
         clauses: Callable[[Template, Cycle], Sequence[Clause] | None] | None = None,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
-        """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to
-        object."""
+        """Declare a predicate that checks all nodes of a batch at once; it returns None where no node
+        fails."""
         return lambda check: Predicate(
             name=name,
             check=check,
@@ -74,7 +74,8 @@ class _Declare:
 
 
 def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
-    """The answer about node *i*, of the kind that is wanted."""
+    """The reasons against node *i*, an error's text, or None. Raises :class:`WrongAnswer` for any other
+    *answer*."""
     if answer is None or isinstance(answer, str):
         return answer
     if isinstance(answer, Iterable):
@@ -128,7 +129,7 @@ TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH = Reason("node(s) didn't match pod topolog
 
 @cache
 def insufficient(resource: str) -> Reason:
-    """Too little of *resource* is left on the node."""
+    """The reason against a node with too little of *resource* left."""
     return Reason(f"Insufficient {resource}")
 
 
@@ -158,7 +159,7 @@ _MAY_FAIL: StateKey[bool] = StateKey("metadata may fail")
 
 
 def metadata_fails(cycle: Cycle) -> bool:
-    """Whether a row without node or an invalid selector keeps upstream from its metadata.
+    """Whether a row without node or an invalid selector keeps upstream from computing its metadata.
 
     Upstream: in 1.16 a row without node does no harm here, but from 1.14 on no snapshot has one.
     """

@@ -24,7 +24,7 @@ from .rule import (
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 BITS_OF_ONE = np.float64(1).view(np.uint64)
-"""As whole numbers without sign, the bits of negative numbers are above those of 1."""
+"""The bits of 1 as an unsigned integer; those of negative numbers are greater."""
 
 
 @priority(
@@ -65,7 +65,7 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
     else:
         scores: Scores = _parts(np.minimum(shares, 1), best) * (is_below_one[0] & is_below_one[1])
         return scores
-    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    # Upstream: a number beyond 64 bits silently becomes the least int64 on amd64.
     return whole(np.where(room, evenness * best, 0))
 
 

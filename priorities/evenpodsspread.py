@@ -42,8 +42,8 @@ def _key(pod: Template) -> Hashable:
 
 
 class FewestPodsScale(msgspec.Struct, frozen=True):
-    """10 where the fewest pods are counted, of *total* on all nodes and *least* on one, and less where there
-    are more."""
+    """A scale that gives 10 where the fewest pods are counted, and less elsewhere. *total* are counted on all
+    nodes, *least* on the emptiest."""
 
     total: int
     least: int
@@ -69,8 +69,8 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> FewestPodsScale | Non
 
 
 def _uneven_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
-    """The scores where some nodes lack a topology key, and then get 0, where a node is listed twice or a
-    selector is invalid."""
+    """The scores where some nodes lack a topology key, a node is listed twice, or a selector is invalid.
+    Nodes that lack a key get 0."""
     constraints = soft_constraints(pod)
     nodes = cycle.as_described(nodes)
     if not constraints:

@@ -39,8 +39,7 @@ def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 def spread_sizes(names: Iterable[str], nodes: Batch, node_count: int) -> Ints:
-    """The sizes of the images of these *names* on each node, each times the share of *node_count* nodes that
-    have it: int64[n]."""
+    """The image sizes on each node, each times the share of *node_count* nodes with the image: int64[n]."""
     total = nodes.zeros()
     for name in names:
         sizes, holders = nodes.image(name)

@@ -89,8 +89,8 @@ def liked(terms: Iterable[Weighted], table: NodeTable) -> Sums:
     sums=_sums,
 )
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by
-    required affinity of existing pods.
+    """Prefer nodes by preferred (anti-)affinity terms of *pod* and existing pods, and by required affinity
+    terms of existing pods.
 
     int64[n]: the sum of the weights of all matching terms; a required affinity term of an existing pod has
     the configured weight. Raises :class:`PriorityError` for an invalid selector that a pod has to be matched

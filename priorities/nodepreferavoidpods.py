@@ -43,7 +43,8 @@ def node_prefer_avoid_pods(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 # --- the annotation -----------------------------------------------------------------------------------------
 
 _TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)\Z"
-# The fields by their names in lower case; a null has every type, and other fields may have any.
+# The fields, by their names in lower case. A null is valid for every field, and unknown fields may have any
+# type.
 Flag = bool | None
 Text = str | None
 
@@ -60,13 +61,13 @@ class Owner(msgspec.Struct):
 
 
 class Signature(msgspec.Struct):
-    """The pods that it asks to avoid."""
+    """The pods that an entry asks to avoid."""
 
     podcontroller: Owner | None = None
 
 
 class AvoidEntry(msgspec.Struct):
-    """One wish of the node."""
+    """One entry of the annotation."""
 
     podsignature: Signature | None = None
     evictiontime: Annotated[str, msgspec.Meta(pattern=_TIME)] | None = None
@@ -105,7 +106,8 @@ def avoided_controllers(annotation: str) -> frozenset[Controller]:
 
 
 def _with_folded_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Upstream: keys are compared without regard to case, the long s included; of several the last counts."""
+    """The fields by key in lower case. Upstream: case does not count, the long s included; of several the
+    last counts."""
     return {key.lower().replace("\u017f", "s"): value for key, value in pairs}
 
 

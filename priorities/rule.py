@@ -1,8 +1,9 @@
-"""The decorator of priorities, and shares of resources, by which several of them score. The names of core
-with which priorities are written are here, too.
+"""The decorator of priorities, and shares of resources, by which several of them score. The names of core for
+writing priorities are here, too.
 
-It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at
-once."""
+A priority is a function that scores all nodes at once, under
+``@priority(name, reads=..., key=..., reduce=...)``.
+"""
 
 from __future__ import annotations
 
@@ -82,11 +83,11 @@ MAX_PRIORITY = 10
 
 
 def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
-    """The reduce step that scales scores so that the greatest becomes *best*, or with *reverse* 0 becomes
-    *best* and the greatest 0.
+    """The reduce step that scales scores so that the greatest becomes *best*.
 
-    Where no score is above 0 they stay as they are; with *reverse* every node gets *best*.
-    Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.
+    With *reverse* 0 becomes *best*, and the greatest score 0. Where no score is above 0, the scores stay as
+    they are, or with *reverse* become *best*. Upstream: pkg/scheduler/algorithm/priorities/reduce.go
+    NormalizeReduce.
     """
 
     return Reduction(lambda pod, raw, cycle: Proportional(max(0, raw.highest), best, reverse))
@@ -119,8 +120,8 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
-    """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is
-    asked for again."""
+    """:func:`requested_with` of cpu and of memory: int64[2, n]. The array for the whole table is overwritten
+    by the next call."""
     nonzero = pod.notes.get(_ASKED)
     if nonzero is None:
         nonzero = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
@@ -133,8 +134,8 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
 def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
     """Allocatable cpu and memory: int64[2, n]; and whether each is above 0 and not huge.
 
-    Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by
-    one number is faster.
+    If so, and if all nodes of the table have the same capacity, it is int64[2, 1]: dividing by one number is
+    faster.
     """
     table = nodes.table
     common, is_proper = table.node_derived("common capacity", lambda: _common_capacity(table))
@@ -165,13 +166,13 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
-    """As :func:`free_share`: how much of *capacity* is requested."""
+    """As :func:`free_share`, for the part of *capacity* that is requested."""
     return _share(requested, requested, capacity, scale, is_proper)
 
 
 def _share(part: Ints, requested: Ints, capacity: Ints, scale: int, is_proper: bool) -> Ints:
     if is_proper:
-        # As whole numbers without sign, those below 0 are above every capacity.
+        # As unsigned integers, numbers below 0 are above every capacity.
         room = requested.view(np.uint64) <= capacity.view(np.uint64)
         fits = is_everywhere(room)
         if fits or not is_anywhere(requested < 0):  # a sum can have wrapped around

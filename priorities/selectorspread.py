@@ -68,10 +68,10 @@ def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching | None:
 
 
 def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda pod: False) -> Reduction:
-    """The reduce step from counts of peers to 0 to *best*: best where there is no peer, 0 where the most are.
+    """The reduce step from counts of peers to scores: *best* where there is no peer, 0 where there are most.
 
-    The zone has two thirds of the score, where the node has a zone. The counts of a pod that it *leaves_out*
-    stay as they are. Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go
+    The zone makes up two thirds of the score, where the node has a zone. The counts of a pod for which
+    *leaves_out* is true stay as they are. Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go
     CalculateSpreadPriorityReduce.
     """
 
@@ -110,8 +110,7 @@ class ZoneSpreadScale(msgspec.Struct, frozen=True):
 
 @lru_cache(1 << 8)
 def _shares(most: int, best: int) -> Sequence[tuple[int, float]]:
-    """For each number of peers on a node the score without a zone, and the node's part of the score in a
-    zone."""
+    """The score without a zone, and the node's part of it in a zone, by the number of peers."""
     scores = [_emptiness(count, most, best) for count in range(most + 1)]
     return [(int(score), score * (1.0 - ZONE_WEIGHT)) for score in scores]
 

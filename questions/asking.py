@@ -1,5 +1,5 @@
-"""Questions as functions of Python: what answers an input takes a cluster, and its options by name or as one
-value; and the base of their results."""
+"""Questions as Python functions, which take a cluster, and options by name or as one value; and the base of
+their results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class AskedQuestion(Protocol[P, O_contra, R_co]):
-    """A question as Python asks it; *ask* answers an input that was read."""
+    """A question as a Python function; *ask* answers an input that is already read."""
 
     def __call__(self, cluster: GivenCluster, /, *options: P.args, **named: P.kwargs) -> R_co: ...
 
@@ -49,7 +49,7 @@ def scenario_for(
     names: Collection[str] = (DEFAULT_SCHEDULER,),
     priorities: bool = True,
 ) -> Scenario:
-    """*cluster* as *options* say it, for the schedulers of these *names*; see
+    """The scenario of *cluster* by *options*, for the schedulers *names*; see
     :func:`~kubeclassic.simulation.input.scenario_of`."""
     return scenario_of(
         cluster,
@@ -62,7 +62,7 @@ def scenario_for(
 
 
 def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
-    """*cluster* as *options* say it, read, with a new scheduler. Raises
+    """The input read from *cluster* by *options*, with a new scheduler. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError`."""
     chosen = getattr(options, "scheduler", None)
     spec = spec_of(chosen, cluster, **options.changes())
@@ -72,7 +72,7 @@ def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
 
 
 def tell_left_out(inputs: Input, options: ClusterOptions, observer: Observer) -> None:
-    """Remark on the pods that wait, unless *options* place them first."""
+    """Remark that pending pods are left out, unless *options* place them first."""
     waiting = len(inputs.scenario.pending)
     if waiting and not options.has("pending_first"):
         flag = options.called("pending_first")
@@ -88,10 +88,10 @@ def asked_by(
     opens: Callable[[Any, Any], Any] = cluster_input,
     **always: Any,
 ) -> Callable[[Callable[[Any, O, Observer], R]], AskedQuestion[P, O, R]]:
-    """Make a question of Python of what answers it: *first* is what is asked about, as *opens* reads it; then
-    come the *options*.
+    """Make a Python question from the function that answers it. Its argument *first*, which *opens* reads, is
+    the subject; then come the *options*.
 
-    *positional*: those that need no name; *always*: what the function itself says.
+    *positional*: options that need no name; *always*: values that the function itself sets.
     """
     kind: Any = options
     declared = {
@@ -169,8 +169,8 @@ NOTHING_TRIED = "No pod is pending, so nothing was tried"
 
 
 def for_reasons(counts: Mapping[str, int]) -> str:
-    """For what pods have no place, reason -> pods: the three most frequent ones, and how many pods have
-    others."""
+    """The reasons why pods find no node, in words, from reason -> pods: the three most frequent ones, and how
+    many pods have others."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:3]]
     if len(ordered) == 1:
@@ -180,16 +180,16 @@ def for_reasons(counts: Mapping[str, int]) -> str:
 
 
 def help_for(pod: str) -> NextStep:
-    """To ask what would help *pod*."""
+    """The next step that asks what would help *pod*."""
     return NextStep(f"What would help {pod}:", ("explain", pod, "--what-if"))
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
 class Result(ABC):
-    """The base of all results. They can be pickled and copied, and do not hang on files or on a scheduler."""
+    """The base of all results. They can be pickled and copied, and depend on no file and no scheduler."""
 
     warnings: tuple[NoticeGroup, ...] = ()
-    """What is odd in the input, and what of it does not count; as texts they are sentences, and
+    """The oddities of the input, and its parts that do not count. As text each is a sentence;
     :attr:`~NoticeGroup.pods` has the pods."""
 
     @property
@@ -200,28 +200,28 @@ class Result(ABC):
     @property
     @abstractmethod
     def document(self) -> Record | dict[str, Any]:
-        """All of it, typed; manifests are as they are."""
+        """The whole answer as a typed record; manifests stay as they are."""
 
     def view(self) -> View:
-        """Its view: the verdict, facts, tables, and where there are some a map and lines."""
+        """The view of the answer: verdict, facts, tables, and a map and lines if there are any."""
         return attrs.evolve(self._view(), title=type(self).__name__)
 
     @abstractmethod
     def _view(self) -> View:
-        """The same without its title, which is the name of its type."""
+        """The view without its title, which is the name of the result's type."""
 
     def origin(self) -> dict[str, Any]:
-        """The origin on a page beside the input, or otherwise: releases, rules, warnings, and what is
-        unread."""
+        """The origin that a page shows besides the input, or in its place: releases, rules, warnings, and
+        unread parts."""
         return {}
 
     def asides(self, form: str) -> Iterable[str] | None:
-        """The lines that standard error gets after the answer in *form*; None: the answer itself says at its
-        end what does not count."""
+        """The lines for standard error after the answer in *form*; None: the answer itself ends with the
+        parts that do not count."""
         return None
 
     def record(self) -> dict[str, Any]:
-        """As plain data: what the command prints with ``-o json``."""
+        """The answer as plain data, as the command prints it with ``-o json``."""
         data: dict[str, Any] = plain(self.document)
         return data
 

@@ -36,8 +36,7 @@ def texts(name: str, expected: str) -> Callable[[Any], tuple[str, ...]]:
 
 
 def given_scheduler() -> Any:
-    """The field of the scheduler, which Python gives as options or a release and the command line by flags of
-    its own."""
+    """The field of the scheduler: options or a release in Python, separate flags on the command line."""
     return option(
         None,
         takes="scheduler",
@@ -53,29 +52,29 @@ def of_cron_jobs(python: str | None = None) -> Any:
 
 
 def with_defaults() -> Any:
-    """The field for what the API server completes."""
+    """The field for the API server's defaults."""
     return option(True, "Do not apply the API server's defaults.")
 
 
 def if_strict() -> Any:
-    """The field for what is refused."""
+    """The field for warnings that become errors."""
     text = "Make warnings about unknown fields, duplicate keys, wrong values and unsupported objects errors."
     return option(False, text, python=None)
 
 
 @attrs.frozen(kw_only=True, repr=False, slots=False)
 class AskedOptions:
-    """The options of a question; *NEEDS* and *EXCLUDES* have names of two of them, and perhaps why."""
+    """The options of a question; *NEEDS* and *EXCLUDES* have pairs of their names, perhaps with a reason."""
 
     NEEDS: ClassVar[Sequence[tuple[str, ...]]] = ()
     EXCLUDES: ClassVar[Sequence[tuple[str, ...]]] = ()
 
     forms: Collection[str] = ("data",)
-    """The forms in which the answer is shown: what others need is not kept."""
+    """The forms in which the answer is shown; data for other forms is not kept."""
     called: Callable[[str], str] = attrs.field(default=str, eq=False)
-    """How messages name an option."""
+    """The name of an option in messages."""
     server: str = ""
-    """The version of the API server that was read, if its nodes say none."""
+    """The version of the API server that the cluster was read from, for nodes that state none."""
 
     def __attrs_post_init__(self) -> None:
         for name, other, *reason in self.NEEDS:
@@ -94,7 +93,7 @@ class AskedOptions:
 
     @classmethod
     def declared(cls) -> Mapping[str, attrs.Attribute[Any]]:
-        """Name -> field, of those that are options."""
+        """Name -> field, for the fields that are options."""
         return {field.name: field for field in attrs.fields(cls) if "declared" in field.metadata}
 
     @classmethod
@@ -108,7 +107,7 @@ class AskedOptions:
         return getattr(self, name) not in (None, default, (), [])
 
     def matcher(self, name: str) -> Matcher:
-        """The test of labels that the option *name* is. Raises
+        """The label selector in the option *name*, as a test of labels. Raises
         :class:`~kubeclassic.exceptions.UnknownNameError`."""
         from ..api.meaning.labels import SelectorError, parse_selector
 
@@ -157,7 +156,7 @@ class ClusterOptions(AskedOptions):
     strict: bool = if_strict()
 
     def waiting(self) -> GivenCluster:
-        """The pods that wait besides those of the cluster."""
+        """The pending pods that are given besides those of the cluster."""
         return self.pods if isinstance(self, MorePods) else ()
 
     def changes(self) -> Mapping[str, Any]:
@@ -167,7 +166,7 @@ class ClusterOptions(AskedOptions):
 
 @attrs.frozen(kw_only=True)
 class Question:
-    """A question: its options, what answers it, and how a command prints the answer."""
+    """A question: its options, the function that answers it, and how a command prints the answer."""
 
     options: type[AskedOptions]
     ask: str
@@ -178,26 +177,26 @@ class Question:
     verbose: str | None = None
     """The help of ``--verbose``; None: there is none."""
     widens: bool = False
-    """Whether ``--verbose`` is ``-o wide`` too."""
+    """Whether ``--verbose`` also means ``-o wide``."""
     what: str = "the answer"
     headers: bool = True
     page: bool = True
     cases: bool = False
     """Whether the paths are of cases, not of a cluster."""
     reads: Sequence[str] = ()
-    """Kinds that a live cluster has to let list, whatever else it has."""
+    """Kinds that a live cluster must let us list, whatever others it has."""
     besides: str | None = None
-    """The option that has the arguments which are no paths."""
+    """The option that takes the arguments that are not paths."""
     prints: bool = False
-    """Whether the command has a way of its own to print it."""
+    """Whether the command prints the answer in its own way."""
     own_first: bool = False
     """Whether the help has its own options before those of the cluster."""
     outputs: Collection[str] = ()
     """Its options in the help's section about the answer."""
     argument: str | None = None
-    """The file that is asked about, where that is no cluster."""
+    """The argument for the file that the question is about, if that is not a cluster."""
     jobs: tuple[int | None, str] | None = None
-    """In how many processes it runs by default, and that in words; None: in this one alone."""
+    """The default number of processes, and that number in words; None: the current process alone."""
     ignored: str = ""
     """Flags of kubectl that mean nothing here; one that takes a value has ``=`` at its end."""
 

@@ -39,12 +39,11 @@ ALL_RELEASES = tuple(BY_VERSION)
 
 
 def engine_for(version: str, config: JsonObject, release: Release | None = None, **engine: Any) -> Engine:
-    """A scheduler of release *version*; *config* is that of a conformance case; *engine*: fields of the
-    Engine.
+    """A scheduler of release *version*; *config*: that of a conformance case; *engine*: fields of the Engine.
 
-    *release*: one that is not quite the same, in its place.
+    *release*: a modified release in its place.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` for a *config* that the release refuses.
     """
     if version not in BY_VERSION:
         raise UnknownNameError(f"version: expected one of {', '.join(ALL_RELEASES)}, got {version!r}")
@@ -82,12 +81,12 @@ def _configured(release: Release, config: JsonObject) -> Algorithm | KubeSchedul
 
 Items = list[tuple[str, KubeObject]]
 LONGEST_LINE = 1 << 27
-"""Bytes of one case or answer."""
+"""The most bytes of one case or answer."""
 _BEGINNINGS = re.compile(
     r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )"
 )
 REPLY_FAULTS = re.compile(rf"EOF$|unexpected EOF$|invalid character |json: cannot unmarshal |{FAULT}")
-"""What is said of a reply that cannot be read: by the original, and here."""
+"""Errors about a reply that cannot be read: of the original, and of this package."""
 _AMOUNTS = ("capacity", "allocatable", "requests", "limits")
 
 
@@ -143,19 +142,18 @@ class CaseSettings:
 
     engine: JsonObject = Factory(dict)
     release: Release | None = None
-    """One that is not quite that of the case, in its place."""
+    """A modified release in place of that of the case."""
     details: bool = True
-    """True: every field is computed and compared. False: only what was decided."""
+    """Whether every field is computed and compared; False: only the decision."""
 
 
 USUAL = CaseSettings()
 DECIDED = ("pod", "host", "error", "preemption")
-"""The fields that say what was decided."""
+"""The fields of the decision alone."""
 
 
 def answer_case(case: JsonDict, manner: CaseSettings) -> JsonDict:
-    """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own
-    README.md."""
+    """Our answer to *case*, in the form of FORMAT.md; to a script of the queue, of its README.md."""
     if "script" in case:
         return answer_script(case)
     try:
@@ -167,8 +165,8 @@ def answer_case(case: JsonDict, manner: CaseSettings) -> JsonDict:
 
 
 def scripted_post(case: JsonDict, release: Release | None) -> ScriptedPost | None:
-    """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the
-    case."""
+    """The answers to requests by the scripts of *case*; None if it has none. *release*: in place of that of
+    the case."""
     if "extenders" not in case:
         return None
     configured = _configured(release or find_any_release(case["version"]), case.get("config") or {})
@@ -219,7 +217,7 @@ def play(run: Run, case: JsonDict, post: ScriptedPost | None = None) -> Iterator
 
 
 def read_items(case: JsonDict, *, keeps_manifests: bool = False) -> Items:
-    """The steps of *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete``
+    """The steps of *case*, in order: ``schedule`` for a pending pod, and ``add``, ``update`` or ``delete``
     for events."""
     items = []
     for number, document in enumerate(case.get("pending", ()), 1):
@@ -265,7 +263,7 @@ def differences(
 ) -> list[str]:
     """The differences of two answers, as ``path: expected ..., got ...``; empty where they are identical.
 
-    *fields*: what is compared of cycles; *operations*: what the steps of a script were.
+    *fields*: the fields of cycles to compare; *operations*: those of the steps of a script.
     """
     if "error" in expected or "error" in actual:
         error, expected_error = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (actual, expected))

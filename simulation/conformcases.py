@@ -30,7 +30,7 @@ from ..framework.queue.queue import queue_for
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 
 START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
-"""When every script begins, in nanoseconds since 1970."""
+"""The time at which every script begins, in nanoseconds since 1970."""
 
 
 def answer_script(case: JsonDict) -> JsonDict:
@@ -198,7 +198,7 @@ class CaseProblem(_Form):
 
 
 class CaseEvent(_Form):
-    """An event of an object among the pods that wait."""
+    """An event of an object among the pending pods."""
 
     event: Literal["add", "update", "delete"]
     object: JsonDict

@@ -53,34 +53,34 @@ from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldC
 
 HOSTNAME = "kubernetes.io/hostname"
 PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""What begins so is a taint that the control plane puts on a node for a time."""
+"""The beginnings of keys of taints that the control plane puts on a node for a time."""
 
 
 @frozen(kw_only=True)
 class NodeKind:
-    """A node of which copies can be added."""
+    """A kind of node that can be added, as copies of one node."""
 
     name: str
     """The name of the template, or of the node that is copied."""
     node: Node
-    """As each copy is, but for its name and its label for that."""
+    """The node that each copy equals, except for its name and its hostname label."""
     csi: CSINode | None
     """The CSI drivers of each copy."""
     slices: tuple[ResourceSlice, ...] = ()
     """The devices of the node that is copied: each copy has as many."""
     is_copy: bool = False
-    """It is a copy of a node of the cluster."""
+    """Whether it is a copy of a node of the cluster."""
     cost: Decimal = Decimal(1)
-    """Of one copy."""
+    """The cost of one copy."""
     daemons: tuple[Pod, ...] = ()
-    """What DaemonSets run on each copy; their names and nodes are those of the copied kind."""
+    """The pods that DaemonSets run on each copy, with the names of the DaemonSets."""
     used_names: frozenset[str] = frozenset()
     """Names that no copy may have."""
 
     @classmethod
     def like(cls, name: str, objects: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
-        """Nodes as the node *name* of *objects* is when nothing is wrong with it: not cordoned, ready,
-        without pressure."""
+        """The kind of the node *name* of *objects*, in good health: not cordoned, ready, without
+        pressure."""
         nodes = {item.name: item for item in of_kind(Node, objects)}
         node = new_node(nodes[name])
         taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
@@ -106,8 +106,8 @@ class NodeKind:
     def daemons_among(
         self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
     ) -> Iterator[Pod]:
-        """The pods of the DaemonSets of *pods*, but for those *described* elsewhere, on each node, with the
-        names of the DaemonSets."""
+        """A pod for each DaemonSet of *pods* that runs on such nodes, with the name of the DaemonSet.
+        DaemonSets *described* elsewhere are left out."""
         samples: dict[tuple[str, str], list[Pod]] = {}
         for pod in pods:
             owner = pod.controller
@@ -162,7 +162,7 @@ class NodeKind:
 
 
 def new_node(node: Node) -> Node:
-    """*node* as one that has just come: without a UID, and with no image pulled."""
+    """*node* as one that has just joined: without a UID, and with no image pulled."""
     metadata = replace(
         node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
     )
@@ -178,7 +178,7 @@ def new_node(node: Node) -> Node:
 
 
 Pair = tuple[KubeObject | None, KubeObject | None]
-"""An object before and after an edit; None: it is not there."""
+"""An object before and after an edit; None: it does not exist."""
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
 VERBS: Mapping[str, str] = {
     "delete": "delete KIND SELECTOR, such as 'delete pod web/a'",
@@ -186,11 +186,11 @@ VERBS: Mapping[str, str] = {
     "cordon": "cordon node SELECTOR",
     "drain": "drain node SELECTOR",
 }
-"""What is done to whole objects, and how it is written."""
+"""Verb of an edit of whole objects -> how it is written."""
 OF_VERBS = {"copy": ("Node", "Pod", "ResourceSlice"), "cordon": ("Node",), "drain": ("Node",)}
 PATTERN_MARKS = "*?["
 LIKE = "like:"
-"""Before the name of a pod: it, and the other pods of its controller."""
+"""The prefix of a pod's name that also chooses the other pods of its controller."""
 CLASS_FIELDS = ("priorityClassName", "priority")
 _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 _COPIES = re.compile(r"x([1-9]\d{0,3})")
@@ -198,8 +198,8 @@ _COPIES = re.compile(r"x([1-9]\d{0,3})")
 
 @frozen
 class Edit:
-    """Changes of all objects of a kind that are chosen by name or by labels; or such objects go, come or are
-    drained."""
+    """Changes of the objects of a kind that are chosen by name or by labels; or these objects are deleted,
+    copied, cordoned or drained."""
 
     text: str
     kind: str
@@ -210,13 +210,13 @@ class Edit:
     verb: str = ""
     """One of :data:`VERBS`; empty: *changes* are made."""
     count: int = 1
-    """How many copies."""
+    """The number of copies."""
     to: str = ""
     """The node that gets devices."""
 
     @classmethod
     def parse(cls, text: str) -> Edit:
-        """The edit that *text* says. Raises :class:`EditError`.
+        """The edit in *text*. Raises :class:`EditError`.
 
         >>> edit = Edit.parse("pod web/* requests.cpu=500m")
         >>> edit.kind, edit.names, edit.changes[0].value
@@ -266,7 +266,7 @@ class Edit:
             return evolve(edit, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:
-        """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
+        """The edit with the words that follow the names after a verb: ``x3``, ``to NODE``."""
         to = ""
         copies = [match for word in rest if (match := _COPIES.fullmatch(word))]
         remaining = [word for word in rest if not _COPIES.fullmatch(word)]
@@ -284,13 +284,13 @@ class Edit:
         return evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
     def chooses(self, namespace: str, name: str, labels: Labels) -> bool:
-        """Whether an object of the kind is meant."""
+        """Whether an object of the kind is chosen."""
         if self.names is None:
             return self.labels(labels)
         return fnmatchcase(f"{namespace}/{name}" if "/" in self.names else name, self.names)
 
     def chosen(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
-        """The objects that are meant."""
+        """The objects that the edit chooses."""
         names = self.names
         candidates = [item for item in objects if item.kind == self.kind]
         if self.to:
@@ -335,7 +335,7 @@ class Edit:
         defaults: bool = True,
         priorities: bool = True,
     ) -> list[Pair]:
-        """The changes of those *chosen* and of other *objects*; unchanged ones are left out. Raises
+        """The changes of the *chosen* and of other *objects*; unchanged ones are left out. Raises
         :class:`EditError`.
 
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
@@ -364,7 +364,8 @@ class Edit:
         return admitted
 
     def _copies(self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
-        """New nodes, pods that wait, or devices, like those *chosen*, with what comes with each."""
+        """New nodes, pending pods or devices like the *chosen* ones, each with the objects that belong to
+        it."""
         templates = templates_in(objects)
         keys_in_use = {item.key for item in of_kind(Pod, objects)}
         for original in chosen:
@@ -388,8 +389,8 @@ class Edit:
                 yield from NodeKind.like(original.name, objects, with_daemons=True).copies(self.count)
 
     def _removals(self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
-        """The changes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and
-        of what hangs on them."""
+        """The changes by a cordon, a drain or a deletion: of the *chosen* objects, and of others that depend
+        on them."""
         for item in chosen:
             yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
         if self.verb == "cordon":
@@ -400,7 +401,7 @@ class Edit:
         leaving = [pod for pod in running if not stays_with_node(pod)]
         yield from ((pod, None) for pod in leaving)
         removed = [*leaving, *of_kind(Pod, chosen)]
-        # What becomes of the claims to devices of these pods, and the pods that their owners make instead.
+        # The claims to devices of these pods once they are gone, and the replacements of the pods.
         claims = {item.key: item for item in of_kind(ResourceClaim, objects)}
         after: dict[str, ResourceClaim | None] = {**claims}
         for pod in removed:
@@ -481,7 +482,8 @@ def _kind(word: str) -> str:
 
 
 def _read(after: JsonObject, before: JsonObject, where: str, defaults: bool) -> tuple[KubeObject, ...]:
-    """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
+    """The object in the manifest *after*. Raises :class:`EditError` for a warning that *before* does not
+    have."""
     try:
         loaded_before, loaded_after = (
             load_documents([Document(manifest, where)], defaults=defaults) for manifest in (before, after)
@@ -504,7 +506,7 @@ class Edited:
 
     edit: Edit
     chosen: int
-    """How many objects it is about."""
+    """How many objects it chose."""
     changed: int
 
     def __str__(self) -> str:
@@ -518,7 +520,7 @@ class Edited:
 
 @frozen
 class Edits:
-    """Edits in order. An edit that is about no object at all is an error."""
+    """Edits in order. An edit that chooses no object at all is an error."""
 
     edits: tuple[Edit, ...] = ()
     defaults: bool = True
@@ -526,12 +528,12 @@ class Edits:
 
     @classmethod
     def parse(cls, texts: Iterable[str], *, defaults: bool = True) -> Edits:
-        """The edits that *texts* say. Raises :class:`EditError`."""
+        """The edits in *texts*. Raises :class:`EditError`."""
         return cls(tuple(map(Edit.parse, texts)), defaults)
 
     def split(self) -> tuple[list[Edit], list[Edit]]:
-        """The edits that are made before workloads make their pods, and the others: what follows an edit of
-        whole objects, too."""
+        """The edits that are made before workloads make their pods, and the others: of pods, of whole
+        objects, and those that follow an edit of whole objects, unless they are of workloads."""
         early = list[Edit]()
         late = list[Edit]()
         for edit in self.edits:
@@ -540,8 +542,8 @@ class Edits:
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
-        """*parts* after the edits that are made before workloads make their pods, and what each did. Raises
-        :class:`EditError`."""
+        """*parts* after the edits that are made before workloads make their pods, and the effect of each.
+        Raises :class:`EditError`."""
         effects = []
         edited_parts = list(parts)
         for edit in self.split()[0]:
@@ -572,8 +574,8 @@ class Edits:
     def of_pods(
         self, objects: Sequence[KubeObject], *, priorities: bool = True
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
-        """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on.
-        Raises :class:`EditError`."""
+        """*objects* after the other edits, and the effect of each; *priorities*: whether gate PodPriority is
+        on. Raises :class:`EditError`."""
         pairs, effects = evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
         return applied(objects, pairs), effects
 
@@ -620,7 +622,8 @@ def _naming_edit(text: str) -> Iterator[None]:
 
 
 def _effect_of(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:
-    """The effect of *edit* on *parts*; if there is none, a name of them may have been meant."""
+    """The effect of *edit* on *parts*. Raises :class:`EditError` if it chose nothing, perhaps with a similar
+    name."""
     if chosen:
         return Edited(edit, chosen, changed)
     hint = ""

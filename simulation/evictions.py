@@ -1,9 +1,7 @@
-"""The rules of ``kubectl drain`` for each pod of a node, by its flags, the evictions that disruption budgets
-allow meanwhile, and the pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a
-Job does, a bare pod is not replaced.
+"""The rules of ``kubectl drain`` for pods, evictions that disruption budgets allow, and replacements of
+evicted pods. A ReplicaSet, a StatefulSet or a Job makes one; a bare pod is not replaced.
 
-Devices that a pod claims are free when it leaves its node; one that is made in its place has claims of its
-own.
+Devices that a pod claims are free when it leaves its node; its replacement has claims of its own.
 Upstream: makeFilters and the filters in staging/src/k8s.io/kubectl/pkg/drain/filters.go; the eviction
 subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
 """
@@ -48,12 +46,12 @@ class BudgetUse(Record):
     lowest: int
     """The fewest that it still allowed; below 0 if pods were preempted."""
     left: int
-    """Those that it allows in the end."""
+    """Disruptions that it allows in the end."""
 
 
 @define(eq=False)
 class Allowance:
-    """One budget: how many more pods it lets go now."""
+    """One budget, with the disruptions that it still allows."""
 
     key: str
     allowed: int
@@ -65,7 +63,7 @@ class Allowance:
 
 
 def _number(value: IntOrString | None, whole: int) -> int:
-    """A number, or a share of *whole*, rounded up; what is neither counts as all."""
+    """A number, or a share of *whole*, rounded up; any other value counts as all."""
     digits = (text := str(value)).removesuffix("%")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
         return whole
@@ -84,7 +82,7 @@ class Budgets:
     def of(
         cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool
     ) -> Budgets:
-        """The budgets that can select anything; *empty_selects_all*: so does an empty selector, as in
+        """The budgets that can select pods; *empty_selects_all*: an empty selector selects all, as in
         ``policy/v1``.
 
         Where the status of a budget was never written, as in a manifest, what it allows is worked out from
@@ -144,19 +142,19 @@ class Budgets:
         return f"PodDisruptionBudget {budget.key} allows {budget.allowed} at a time, and none any more: pods of it left and are not made again"
 
     def take(self, pod: Pod, count: int = 1) -> None:
-        """*pod* is disrupted; with *count* -1 that is undone."""
+        """Note the disruption of *pod*; *count* -1 undoes it."""
         for allowance in self.over(pod):
             allowance.remaining -= count
             allowance.evictions += count
             allowance.lowest = min(allowance.lowest, allowance.remaining)
 
     def give(self, pod: Pod, count: int = 1) -> None:
-        """*pod*, made in place of a disrupted one, is ready; with *count* -1 that is undone."""
+        """Note that *pod*, a replacement, is ready; *count* -1 undoes it."""
         for allowance in self.over(pod):
             allowance.remaining += count
 
     def used(self) -> tuple[BudgetUse, ...]:
-        """The budgets that the drain asked."""
+        """The budgets that allowed, or suffered, an eviction."""
         everyone = (allowance for entries in self._by_namespace.values() for _, allowance in entries)
         return tuple(
             BudgetUse(
@@ -168,7 +166,7 @@ class Budgets:
 
 
 MIRROR = "kubernetes.io/config.mirror"
-"""The annotation of a static pod's image in the API."""
+"""The annotation of the mirror pod of a static pod."""
 
 
 @frozen
@@ -229,7 +227,7 @@ def is_daemon(pod: Pod) -> bool:
 
 
 def is_mirror(pod: Pod) -> bool:
-    """Whether *pod* is the image of a static pod, which its kubelet runs whatever the API says."""
+    """Whether *pod* is the mirror pod of a static pod, which its kubelet runs whatever the API says."""
     owner = pod.controller
     return MIRROR in pod.annotations or (owner is not None and owner.kind == KUBELET)
 
@@ -249,12 +247,12 @@ SAME_NAME = "StatefulSet"
 
 @define(eq=False, repr=False)
 class Replacements:
-    """Makes replacements, and gives them names that no other pod has."""
+    """The maker of replacements, with names that no other pod has."""
 
     keys_in_use: set[str]
     """Keys of pods."""
     scheduler_names: frozenset[str] | None
-    """Only pods that ask for one of these are made, or with None all."""
+    """Only pods that ask for one of these schedulers are made; None: all."""
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""
     _made: int = 0
@@ -265,15 +263,14 @@ class Replacements:
     def beside(
         cls, objects: Iterable[KubeObject], scheduler_names: frozenset[str] | None = None
     ) -> Replacements:
-        """For a cluster that has the pods of *objects*, with or without nodes."""
+        """The maker for a cluster with the pods of *objects*, whether they have nodes or not."""
         return cls({item.key for item in objects if isinstance(item, Pod)}, scheduler_names)
 
     def of(self, evicted: Pod) -> Pod | None:
         """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes
         none, or if it has none.
 
-        A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is
-        free.
+        A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first free number.
         """
         owner = evicted.controller
         if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
@@ -297,7 +294,7 @@ class Replacements:
         return replacement
 
     def take_back(self, replacement: Pod) -> None:
-        """*replacement* is not made: its name is free again, unless it was that of the evicted pod."""
+        """Undo *replacement*: its name is free again, unless it was that of the evicted pod."""
         owner = replacement.controller
         if owner is not None and owner.kind != SAME_NAME:
             self.keys_in_use.discard(replacement.key)
@@ -330,10 +327,10 @@ def made_new(evicted: Pod, name: str, uid: str) -> Pod:
 def claims_left_by(
     pod: Pod, claims: Iterable[ResourceClaim]
 ) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
-    """Each of *claims* that is of *pod*, and what becomes of it when the pod is gone: those that were made
-    for it go with it.
+    """The *claims* of *pod*, each with its state once the pod is gone; None: it was made for the pod, and
+    goes with it.
 
-    Others lose it as their user, and their devices with the last one. Upstream:
+    Other claims lose the pod as their user, and their devices with the last user. Upstream:
     pkg/controller/resourceclaim/controller.go.
     """
     for claim in claims:
@@ -350,12 +347,12 @@ def claims_left_by(
 
 
 def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:
-    """*pod*, which is new, with the claims that are made for it."""
+    """The new *pod*, with the claims that are made for it."""
     return claims_made_for(pod, templates_in(engine.listings.claim_templates))
 
 
 def give_back(pod: Pod, run: Run) -> None:
-    """*pod* is gone: what it claimed is free again, unless others use it."""
+    """Free the devices that the deleted *pod* claimed, unless others use them."""
     for before, after in tuple(claims_left_by(pod, run.engine.listings.resource_claims.of(pod))):
         if after is None:
             run.delete(before)

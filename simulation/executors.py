@@ -23,16 +23,17 @@ SECONDS = 15
 T = TypeVar("T")
 """A task."""
 D = TypeVar("D")
-"""What a task comes to."""
+"""The result of a task."""
 
 
 def run_on(executor: Executor | None, run: Callable[[T], D], tasks: Sequence[T]) -> Iterator[tuple[int, D]]:
     """The number of each of *tasks* with its result, as they are finished; None: in this process, in order.
 
-    Each process gets a copy of *run* and what it belongs to; whatever goes wrong is in its results.
+    Each process gets a copy of *run* and of the object that it belongs to; errors of tasks are in their
+    results.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be handed over, and for a process
-    that is lost.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a task that cannot be handed over, and for a
+    process that is lost.
     """
     if executor is None:
         for number, task in enumerate(tasks):
@@ -126,7 +127,7 @@ def executor_of(jobs: int, dask: str | None = None) -> Iterator[Executor | None]
         yield None
     else:
         # A fork of a process with threads may hang; "spawn" is the same on every system.
-        # Ctrl-C ends such a process without a traceback: the one that started it says what there is to say.
+        # Ctrl-C ends such a process without a traceback: the one that started it reports it.
         with ProcessPoolExecutor(
             jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
         ) as pool:

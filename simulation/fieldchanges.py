@@ -26,17 +26,14 @@ OWN_FREE_KEYS: Mapping[str, frozenset[str]] = {
     "ResourceQuota": FREE_KEYS | {"hard"},
     **dict.fromkeys(("Service", "ReplicationController"), FREE_KEYS | {"selector"}),
 }
-"""Kind -> the same, where fields of these names have fields of their own, or others have free keys."""
+"""Kind -> its fields with free keys, where these are others than :data:`FREE_KEYS`."""
 EVERY = "*"
 _STEP = re.compile(r"([^.\[\]]+)((?:\[[^\[\]]*\])*)(?:\.|\Z)")
 _INSIDE = re.compile(r"\[([^\[\]]*)\]")
 
 
-# Changes of one field of a manifest in words: ``requests.cpu=500m``, ``taints-=x``, ``replicas*=2``.
-
-
 class EditError(KubeclassicError):
-    """An edit that cannot be read, or that does not fit what it is about; the text is one line."""
+    """An edit that cannot be read, or that does not fit its objects; the text is one line."""
 
     def __init__(self, text: str) -> None:
         super().__init__(one_line(text))
@@ -50,7 +47,7 @@ class Step:
     name: str
     is_item: bool = False
     is_free: bool = False
-    """It is a key of its own choice, and what it has is a text or an amount."""
+    """Whether the key is free, so that its value is a text or an amount."""
 
     def __str__(self) -> str:
         return f"[{self.name}]" if self.is_item else f".{self.name}"
@@ -60,7 +57,7 @@ Path = tuple[Step, ...]
 
 
 def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
-    """The path that *text* says; *free*: the fields whose keys are anything. Raises :class:`EditError`.
+    """The path in *text*; *free*: the fields whose keys are anything. Raises :class:`EditError`.
 
     >>> text_of(parse_path("spec.containers[app].resources.requests.nvidia.com/gpu"))
     'spec.containers[app].resources.requests.nvidia.com/gpu'
@@ -98,12 +95,11 @@ def text_of(path: Path) -> str:
 
 
 def changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
-    """A copy of *value* where *change* made something else of what is at *path*; objects on the way are made
-    where there are none.
+    """A copy of *value* with *change* applied at *path*; missing objects on the way are made.
 
-    *change* gets None where nothing is there; where it answers None the key is left out. Raises
-    :class:`EditError` if something else than an object or a list is on the way. What is not on the way is
-    shared with *value*.
+    *change* gets None where nothing is there; if it returns None the key is left out. Raises
+    :class:`EditError` if something else than an object or a list is on the way. Parts that are not on the way
+    are shared with *value*.
     """
     if not path:
         return change(value)
@@ -149,7 +145,7 @@ FIXED = (
     "namespace",
     "uid",
 )
-"""These say which object it is, and stay."""
+"""Fields that say which object it is; they do not change."""
 POD_TEMPLATES: Mapping[str, str] = {
     **dict.fromkeys(
         ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"),
@@ -158,7 +154,7 @@ POD_TEMPLATES: Mapping[str, str] = {
     "Pod": "spec",
     "CronJob": "spec.jobTemplate.spec.template.spec",
 }
-"""Kind -> where the spec of its pods is."""
+"""Kind -> the path of the spec of its pods."""
 OF_PODS = frozenset(
     [
         "affinity",
@@ -184,7 +180,7 @@ OF_NODE_STATUS = frozenset(
     ["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"]
 )
 SINGULAR = {name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")}
-"""What one may write for a short name that has an s."""
+"""Short name that lacks its s -> the name to suggest."""
 WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
 
 
@@ -227,7 +223,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def keyed_item(field: str, text: str) -> JsonDict | None:
-    """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises
+    """The taint or toleration in *text*; None for another *field*, or where *text* is YAML. Raises
     :class:`EditError`.
 
     >>> keyed_item("taints", "dedicated=gpu:NoSchedule")
@@ -300,7 +296,7 @@ class FieldChange:
     def _at(self, before: Any) -> Any:
         name = self.path[-1].name
         value = self.value
-        if self.operator == "=":  # a key of its own choice has a text, whatever it looks like
+        if self.operator == "=":  # a free key has a text, whatever it looks like
             return value if self.path[-1].is_free else read_value(value)
         if self.operator == ADD:
             if before is None or isinstance(before, list):
@@ -332,7 +328,7 @@ class FieldChange:
             raise EditError("got -= where there is neither a list nor an object")
         remaining = []
         if name in ("taints", "tolerations") and not value.lstrip().startswith("{"):
-            # Such with the key, and the value and effect if the text has them.
+            # Leave out items with the key, and with the value and effect if the text has them.
             key, taint_value, effect = _parts(name, value)
             for item in before:
                 is_meant = isinstance(item, dict) and key in ("*", item.get("key"))
@@ -349,7 +345,7 @@ class FieldChange:
 
 
 def read_value(text: str) -> Any:
-    """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises
+    """The value of *text* as YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises
     :class:`EditError`."""
     try:
         values = [value for value, _ in yaml_values(text, "value")]

@@ -53,21 +53,21 @@ class Input:
     """A cluster that was read, and a new scheduler for it."""
 
     scenario: Scenario
-    """Its warnings also say what the release does not read."""
+    """The cluster; its warnings also name parts that the release does not read."""
     spec: SchedulerSpec
     engine: Engine = field(
         default=Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
     )
     order: str
-    """In which order pods that wait are tried."""
+    """The order in which pending pods are tried."""
     defaults: bool
     """Whether objects were completed and admitted as the API server does it."""
     strict: bool = False
     """Whether nothing may be left unread."""
 
     def noted(self, release: str | None) -> Input:
-        """The same, with what its release does not read; *release*: as it was asked for, None for the
-        default. Raises as :meth:`checked` does."""
+        """The input with warnings of parts that its release does not read; *release*: as it was asked for,
+        None for the default. Raises as :meth:`checked` does."""
         algorithms = [self.engine.algorithm]
         named = algorithms if release is None else ()
         by_nodes = algorithms if is_auto(release) else ()
@@ -75,18 +75,18 @@ class Input:
         return evolve(self, scenario=scenario).checked()
 
     def checked(self) -> Input:
-        """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and
-        something does not count."""
+        """The input itself; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and
+        some part does not count."""
         if self.strict:
             refuse_unread(self.scenario.warnings)
         return self
 
     def with_pods(self, pods: Sequence[Pod]) -> Input:
-        """The same, with what the release does not read of *pods*, which are to come."""
+        """The input with warnings of parts that the release does not read of *pods*, which are to come."""
         return evolve(self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)).checked()
 
     def load(self, path: PathLike, raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
-        """A file that is read besides the cluster, as the cluster was."""
+        """A file besides the cluster, read as the cluster was."""
         return load(
             path,
             defaults=self.defaults,
@@ -111,10 +111,10 @@ class ComparisonInput:
     """A cluster that was read, and a new scheduler for each of several configurations, by its name."""
 
     scenario: Scenario
-    """Its warnings also say what some release does not read."""
+    """The cluster; its warnings also name parts that some release does not read."""
     engines: Mapping[str, Engine]
     texts: Mapping[str, str]
-    """How each configuration was asked for."""
+    """Name -> the configuration as it was asked for."""
     order: str = "input"
 
     @classmethod
@@ -155,11 +155,11 @@ class ComparisonInput:
 
 
 class Observer:
-    """Learns how a question goes on; this one does nothing."""
+    """An observer of a question's progress; this one does nothing."""
 
     def ready(self, inputs: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
-        """All input is read: its warnings are known; *concerns*: the objects that are asked about, kind and
-        key; None: all."""
+        """Called when all input is read and its warnings are known; *concerns*: the objects that are asked
+        about, by kind and key; None: all."""
 
     def counting(
         self, total: int | None, what: str, unit: str = ""
@@ -185,7 +185,7 @@ class Observer:
                 progress(done, "")
 
     def found(self, part: object) -> None:
-        """A part of the answer is known before the rest, such as a change that helps."""
+        """Takes a part of the answer that is known before the rest, such as a change that helps."""
 
     def pause(self) -> None:
         """Called between steps that can be taken back. It may raise an exception, which ends the work."""
@@ -194,10 +194,10 @@ class Observer:
         """Takes notices of a file that is read besides the cluster."""
 
     def remark(self, text: str) -> None:
-        """Takes a remark besides."""
+        """Takes a remark on the answer."""
 
     def doubt(self, text: str) -> None:
-        """Something that makes the answer doubtful."""
+        """Takes a text about something that makes the answer doubtful."""
 
 
 SILENT = Observer()
@@ -217,7 +217,8 @@ def options_given(scheduler: GivenScheduler, cluster: GivenCluster, name: str = 
 
 
 def release_asked(scheduler: GivenScheduler) -> str | None:
-    """The release as *scheduler* asks for it: ``auto`` where the nodes say it, None for that of Policies."""
+    """The release as *scheduler* asks for it: ``auto`` for that of the nodes, None for the default of
+    Policies."""
     if scheduler is None or isinstance(scheduler, str):
         return AUTO if scheduler is None else scheduler
     return AUTO if scheduler.follows_nodes else scheduler.release
@@ -242,7 +243,7 @@ def scenario_of(
     edits: Iterable[str] = (),
     priorities: bool = True,
 ) -> Scenario:
-    """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*; *priorities*: whether gate
+    """The scenario of *cluster* and more pending *pods*, after *edits*; *priorities*: whether gate
     PodPriority is on.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, and
@@ -281,12 +282,12 @@ def paths_of(name: str, value: object) -> list[str]:
 
 
 def paths_among(name: str, cluster: GivenCluster) -> list[PathLike]:
-    """The paths in what is given."""
+    """The paths among the parts of *cluster*."""
     return [] if isinstance(cluster, Cluster) else _paths(parts_of(name, cluster))
 
 
 def objects_of(name: str, cluster: GivenCluster, *, defaults: bool) -> tuple[KubeObject, ...]:
-    """The objects in what is given, and those that its manifests describe; paths are not read."""
+    """The objects among the parts of *cluster*, and those in its manifests; paths are not read."""
     if isinstance(cluster, Cluster):
         return cluster.objects
     items = [part for part in parts_of(name, cluster) if not isinstance(part, str | os.PathLike)]
@@ -301,7 +302,7 @@ def parts_of(name: str, value: object) -> Sequence[Part]:
     if isinstance(value, str | os.PathLike | KubeObject | Mapping):
         return (value,)
     parts = value if isinstance(value, Iterable) else (value,)
-    # What an import gave holds manifests.
+    # The result of an import holds manifests.
     checked: tuple[Any, ...] = tuple(
         part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts
     )

@@ -33,7 +33,7 @@ class FreeRoom:
 
     names: Names
     resources: Names
-    """Those that any node has, or any pod requests."""
+    """The resources that any node has, or any pod requests."""
     allocatable: Ints
     """int64[R, N]: millicores, bytes, pieces."""
     requested: Ints
@@ -62,7 +62,7 @@ class FreeRoom:
         return free
 
     def each(self) -> list[tuple[str, Ints, Ints]]:
-        """Each resource that any node has, and pods, with what the nodes have and what is requested there."""
+        """Each resource that any node has, and pods, with allocatable and requested: int64[N]."""
         resources = zip(self.resources, self.allocatable, self.requested, strict=True)
         return [entry for entry in resources if entry[1].any() or (entry[0] == PODS and self.names)]
 
@@ -83,10 +83,9 @@ class FreeRoom:
         return shares_by_resource
 
     def copies(self, requests: Mapping[str, int], barred: Collection[str] = ()) -> dict[str, int]:
-        """Resource -> how many copies of a pod with *requests* would fit on nodes that are not *barred* if
-        nothing else counted.
+        """Resource -> how many copies of a pod with *requests* would fit if nothing else counted.
 
-        Resources that it does not request are left out.
+        Nodes that are *barred* are left out, and resources that the pod does not request.
         """
         free = self.free[:, ~self.at(barred)]
         amounts = {**requests, PODS: 1}
@@ -151,8 +150,8 @@ class ResourceUse(Record):
 
     @classmethod
     def of(cls, resource: str, allocatable: int, before: int, requested: int) -> ResourceUse:
-        """Of *resource*, of which pods requested *before* before a simulation and request *requested* after
-        it."""
+        """The use of *resource*, with the requests *before* a simulation, and those after it as
+        *requested*."""
         uses = [
             round(number / allocatable, DIGITS) if allocatable > 0 else None for number in (before, requested)
         ]
@@ -174,12 +173,12 @@ class PodPlaces(Record):
 
     @property
     def requested_before(self) -> int:
-        """As of other resources."""
+        """The pods before, named as for other resources."""
         return self.before
 
     @property
     def requested(self) -> int:
-        """As of other resources."""
+        """The pods after, named as for other resources."""
         return self.after
 
 
@@ -193,22 +192,22 @@ class NodeRecord(Record):
 
 
 class NodeUse(NodeRecord):
-    """The same with its labels."""
+    """One node before and after a simulation, with its labels."""
 
     labels: Mapping[str, str]
 
 
 @attrs.define(eq=False, repr=False)
 class NodeUses:
-    """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last
-    one."""
+    """The use of the nodes of *engine*: call :meth:`begin` before the first cycle, :meth:`found` after the
+    last one."""
 
     engine: Engine
     _before: dict[str, dict[str, int]] = attrs.Factory(dict)
-    """Node -> resource -> what was requested."""
+    """Node -> resource -> the amount that was requested."""
 
     def begin(self) -> None:
-        """Note what is requested now."""
+        """Note the amounts that are requested now."""
         room = FreeRoom.of(self.engine)
         for name, requested in zip(room.names, room.requested.T.tolist(), strict=True):
             self._before[name] = dict(zip(room.resources, requested, strict=True))
@@ -273,8 +272,8 @@ MOST_VALUES = 40
 
 
 def labels_of(nodes: Sequence[Node | NodeUse], most: int | None = None) -> dict[str, list[str]]:
-    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones
-    first.
+    """Label -> its value on each of *nodes*, empty where it has none; only labels that make groups of nodes,
+    zones first.
 
     *most*: how many values a label may have, by default fewer than there are nodes.
     """
@@ -377,8 +376,8 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
 
 
 def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
-    """Resource -> the share of its free amount on nodes where a random one of *pods* would not fit, on
-    average; 0 if nothing is free.
+    """Resource -> the share of its free amount on nodes where a pod of *pods* does not fit. It is the average
+    over the pods; 0 if nothing is free.
 
     A pod does not fit if a node has less left of a resource than it requests, or no room for one more pod.
     """
@@ -404,7 +403,7 @@ class Imbalance(Record):
     """The imbalance of a resource over the nodes that have any of it."""
 
     standard_deviation: Size
-    """Of the use of nodes."""
+    """The standard deviation of the use of nodes."""
     max_min: Size
     """fullest minus emptiest."""
 

@@ -1,5 +1,4 @@
-"""The subjects of upstream's reasons, in a word or two and in sentences, and the one of several that matters
-most."""
+"""The subjects of upstream's reasons, in words and in sentences, and the leading one of several."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ REASONS = (
     (r"hostname|node name", "node name"),
     (r"requested labels", "node labels"),
 )
-"""What upstream's reason has in it -> what it is about, the first that fits."""
+"""Pattern in upstream's reason -> its subject; the first match counts."""
 PHRASES = {
     "devices": ("devices for its claims", "devices for their claims"),
     "spread constraint": ("its spread constraint", "their spread constraints"),
@@ -50,7 +49,7 @@ PHRASES = {
     GATES: ("its scheduling gates", "their scheduling gates"),
     NO_ROOM: ("room that is not made", "room that is not made"),
 }
-"""Reason -> what a sentence says after "1 for" and after "2 for"; other reasons are said as they are."""
+"""Subject -> the words after "1 for" and after "2 for" in a sentence; other subjects stay as they are."""
 
 
 def shortage_of(reason: str) -> str | None:
@@ -86,11 +85,11 @@ def phrase(reason: str, pods: int) -> str:
 
 
 def leading(reasons: Mapping[str, int], alone: Mapping[str, int]) -> list[str]:
-    """*reasons* against nodes, first those that *alone* keep a pod from nodes: without one of them these
-    would do.
+    """*reasons* against nodes, first those that *alone* keep a pod from nodes, which would fit without the
+    reason.
 
-    Of these, those come last by which it wants other nodes, and before them those by which nodes keep pods
-    away: what it lacks on nodes that are meant for it is nearer to the point.
+    Among these, reasons by which the pod wants other nodes come last, and before them reasons by which nodes
+    keep pods away: a lack on nodes that are meant for the pod is nearer to the point.
 
     >>> alone = {"didn't match node selector": 7, "untolerated taint {a: b}": 3, "cannot allocate all claims": 2}
     >>> leading({"Insufficient cpu": 9, **alone}, alone)

@@ -1,7 +1,7 @@
 """The parts of a cluster that its release does not read, or we do not judge: fields and kinds of newer
 releases, and nodes of another release.
 
-What a release reads follows from its cells and gates: where it is a sum, from what the release makes of a pod
+What a release reads follows from its cells and gates; for requests, from the release's own count of a pod
 that has the field.
 """
 
@@ -79,13 +79,13 @@ class NewerField:
 
     path: str
     thing: str
-    """What it is, in words."""
+    """The field in words."""
     gate: str
     """The gate that it needs in releases that have the gate; empty for none."""
     has: Callable[[Any], object]
     """Whether an object of the kind has it."""
     is_read: ReadsField = attrs.field()
-    """By default as its gate says."""
+    """Whether a release reads it; by default as its gate says."""
     otherwise: str = ""
     """Why it is not read although its gate is on."""
     kind: type[KubeObject] = Pod
@@ -122,7 +122,7 @@ def _cpu_of(algorithm: Algorithm, pod: Pod) -> int:
 
 
 def _reads_resizes(algorithm: Algorithm) -> bool:
-    """Whether a container counts with what its status says."""
+    """Whether a container counts with the resources in its status."""
     status = PodStatus(
         container_statuses=(ContainerStatus(name="main", resources=CPU_ASKED, allocated_resources=CPU),)
     )
@@ -298,7 +298,7 @@ FIELDS = (
         lambda algorithm: algorithm.release.framework.volume_images_count,
     ),
 )
-"""What not every release reads of pods."""
+"""Fields of pods that not every release reads."""
 
 
 def _feature(
@@ -356,7 +356,7 @@ FEATURES = (
         DeviceClass,
     ),
 )
-"""What not every release reads of devices."""
+"""Fields of devices that not every release reads."""
 
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
     CSINode: lambda release: release.volumes.csi_reads_migration,
@@ -370,10 +370,10 @@ DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 def release_notices(
     algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]
 ) -> Iterator[Notice]:
-    """The parts of *objects* and of the waiting pods *pending* that the release does not read, one notice a
-    place."""
+    """A notice for each place of *objects* and of the *pending* pods with parts that the release does not
+    read."""
     yield from _zones(algorithm.release, objects)
-    # Extenders that are configured, and are not called as nothing says so.
+    # Configured extenders that are not called, as no option asks for it.
     count = sum(isinstance(extender, UncalledExtender) for extender in algorithm.extenders)
     if count:
         are, their = ("are", "their") if count > 1 else ("is", "its")
@@ -389,7 +389,7 @@ def release_notices(
             if field.has(pod):
                 yield attrs.evolve(notice, where=f"Pod {pod.key}")
     yield from _kinds(algorithm, objects)
-    # Kinds that this release reads and waiting pods could need.
+    # Kinds that this release reads and pending pods could need.
     if KINDS[CSINode](algorithm.release) and CSINode not in map(type, objects):
         volumes = [volume for pod in pending for volume in pod.spec.volumes]
         has_csi = any(item.spec.csi is not None for item in of_kind(PersistentVolume, objects))
@@ -404,7 +404,7 @@ def release_notices(
         and any(map(NAMESPACES.has, pods))
     ):
         yield Notice("", NO_NAMESPACES)
-    # One pod has all that is published to itself.
+    # A single pod has all published capacity to itself.
     if len(published := list(_published(algorithm, objects, pending))) > 1:
         yield from published
 
@@ -432,8 +432,8 @@ def fields_of(pod: Pod) -> list[NewerField]:
 
 
 def has_newer_zone_alone(node: Node) -> bool:
-    """Whether older releases do not read the zone of *node*. Nothing else is said of single nodes but of
-    their versions."""
+    """Whether older releases do not read the zone of *node*. Other notices about single nodes are about their
+    versions alone."""
     return TOPOLOGY_ZONE in node.labels and BETA_ZONE not in node.labels
 
 
@@ -455,8 +455,7 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
 
 
 def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterable[Pod]) -> Iterator[Notice]:
-    """A notice for each of *pods* with a volume that is yet to be made, and needs room that its driver
-    publishes."""
+    """A notice for each of *pods* with a volume still to be made from capacity that its driver publishes."""
     cells = algorithm.release.volumes
     kinds = {item.storage_class_name for item in of_kind(CSIStorageCapacity, objects)}
     if (
@@ -491,8 +490,8 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
 
 
 def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> Iterator[Unread]:
-    """A notice that ``auto`` took another release than that of the newest node, or else of the API *server*,
-    since that one is not known."""
+    """A notice that ``auto`` took another release than that of the newest node, which is not known. If no
+    node states a version, that of the API *server* counts."""
     newest = _newest(nodes, server)
     if newest is not None and not is_of(newest[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
@@ -511,7 +510,7 @@ def with_release_notices(
     by_nodes: Sequence[Algorithm] = (),
     named: Iterable[str | None] = (),
 ) -> Scenario:
-    """*scenario* with warnings of what each of *algorithms* does not read.
+    """*scenario* with warnings of parts that some of *algorithms* do not read.
 
     *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes;
     *named*: releases as they were named, perhaps by another patch level than theirs.
@@ -534,7 +533,7 @@ def with_release_notices(
 
 
 def with_pod_notices(scenario: Scenario, algorithm: Algorithm, pods: Sequence[Pod]) -> Scenario:
-    """*scenario* with warnings of what *algorithm* does not read of *pods*, which are to come."""
+    """*scenario* with warnings of parts that *algorithm* does not read of *pods*, which are to come."""
     notices = [
         *(release_notices(algorithm, scenario.objects, pods) if pods else ()),
         *_published(algorithm, scenario.objects, pods),
@@ -545,8 +544,7 @@ def with_pod_notices(scenario: Scenario, algorithm: Algorithm, pods: Sequence[Po
 def input_notices(
     objects: Sequence[KubeObject], algorithm: Algorithm, release: str | None
 ) -> tuple[Notice, ...]:
-    """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was
-    given."""
+    """The warnings about the release for the *objects* of a replay; *release*: as it was given."""
     nodes = of_kind(Node, objects)
     pods = of_kind(Pod, objects)
     notices = [
@@ -558,7 +556,7 @@ def input_notices(
 
 
 def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
-    """As :func:`nearest_release`, of the nodes, or else of the API server."""
+    """The :func:`nearest_release` to the newest node, or else to the API server."""
     return nearest_release(telling_versions([node.status.kubelet_version for node in nodes], server))
 
 

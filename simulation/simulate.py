@@ -1,4 +1,4 @@
-"""A cluster as read from files, and a simulation: its pods that wait, one after another, on the cluster as it
+"""A cluster as read from files, and a simulation: its pending pods, one after another, while the cluster
 fills up."""
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
 GONE = "its node is not in the input"
 CLUSTER = "cluster"
-"""How messages name a cluster that no files are known of."""
+"""The name of a cluster without known files, in messages."""
 
 
 @frozen(repr=False)
 class Scenario:
-    """A cluster and the pods that wait for a node, both in the order in which they were given."""
+    """A cluster and its pending pods, both in the order in which they were given."""
 
     objects: tuple[KubeObject, ...]
     """Nodes, pods with a node, and everything else that the scheduler reads."""
     pending: tuple[Pod, ...]
     ignored: Mapping[str, int] = Factory(dict)
-    """Why an object is ignored -> how many."""
+    """Reason -> how many objects are ignored for it."""
     warnings: tuple[Notice, ...] = ()
     config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
@@ -63,7 +63,7 @@ class Scenario:
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods that the API server would refuse, and why."""
     edited: tuple[Edited, ...] = ()
-    """What each edit did, in order; those of pods last."""
+    """The effect of each edit, in order; edits of pods come last."""
     daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
 
@@ -85,9 +85,9 @@ class Files:
     loaded: Loaded
     defaults: bool = True
     edits: Edits | None = None
-    """Those of pods are still to come: :meth:`scenario` makes them."""
+    """All edits; :meth:`scenario` still has to make those of pods."""
     edited: tuple[Edited, ...] = ()
-    """What the others did."""
+    """The effects of the other edits."""
     where: str = CLUSTER
     """The files, for messages."""
 
@@ -102,7 +102,7 @@ class Files:
         keeps_manifests: bool = False,
         edits: Iterable[str] = (),
     ) -> Files:
-        """Read *paths*, then *pods*, which wait, and make *edits*, such as ``pod web/* requests.cpu=500m``.
+        """Read *paths*, then the pending *pods*, and make *edits*, such as ``pod web/* requests.cpu=500m``.
 
         With *defaults* objects are completed as the API server would; *strict_fields* refuses unknown fields;
         *keeps_manifests*: for extenders.
@@ -137,7 +137,7 @@ class Files:
         """The scenario for schedulers of these names; *priorities*: whether gate PodPriority is on.
 
         Workloads count as the pods that their controllers would still create, CronJobs only with *cron_jobs*.
-        Pods that have finished, are being deleted or ask for another scheduler do not wait. Raises
+        Pods that have finished, are being deleted or ask for another scheduler are not pending. Raises
         :class:`~kubeclassic.exceptions.ManifestError` without nodes.
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
@@ -161,7 +161,7 @@ def idle_notices(edited: Iterable[Edited]) -> Iterator[Notice]:
 
 
 def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
-    """The edits that *texts* say; None for none, so that most runs need not import what makes them."""
+    """The edits in *texts*; None for none, so that most runs need not import the module of edits."""
     edit_texts = tuple(texts)
     if not edit_texts:
         return None
@@ -179,8 +179,8 @@ def named(paths: Paths) -> str:
 
 
 def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: str = CLUSTER) -> Scenario:
-    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster.
-    *where*: its files."""
+    """The scenario of *inventory*: the objects that exist, and the pods that are pending for one of
+    *scheduler_names*. *where*: its files, for the error that there is no node."""
     nodes = {item.name for item in of_kind(Node, inventory.objects)}
     if not nodes:
         hint = "".join(
@@ -233,10 +233,9 @@ MOMENT = 1000
 
 
 def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
-    """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is
-    tried.
+    """*pods* in one of :data:`ORDERS`, as if all had come, one after another, before the first is tried.
 
-    Those that the queue of *engine* gates come last.
+    Pods that the queue of *engine* gates come last.
     """
     if order == "priority":
         if engine.queues_by_priority:
@@ -299,7 +298,8 @@ def events_between(
     """Events after which a scheduler knows nodes and pods as if it had been told of *now* alone; *cache*
     knows *before*.
 
-    None where no events lead there. The pods of a node whose list changes go and come again in their order.
+    None where no events lead there. If the list of a node's pods changes, all are deleted and put again in
+    order.
     """
     removed, added = differing(before, now)
     nodes = of_kind(Node, added.values())
@@ -310,8 +310,8 @@ def events_between(
         return None
     replaced = [node for node in nodes if node.identity in removed]
     for node in replaced:
-        # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
-        # would be another.
+        # It must have the zone and the images of the old one: otherwise the order of nodes, or of counts of
+        # images, would be another.
         old = removed[node.identity]
         assert isinstance(old, Node)
         if (
@@ -355,7 +355,7 @@ class Eviction:
     by: str
     """The pod that takes its place."""
     node: str
-    """Where it was."""
+    """The node that it left."""
     replacement: str | None = None
     """The pod that its owner made in its place, if evicted pods are rescheduled."""
 
@@ -370,16 +370,16 @@ class Outcome:
     reasons: Mapping[str, int] = Factory(dict)
     """Why it fits on no node, as the decision has it: reason -> nodes, that of most nodes first."""
     is_gated: bool = False
-    """It was not tried, as a PreEnqueue plugin holds it back."""
+    """Whether it was not tried, as a PreEnqueue plugin holds it back."""
     is_waiting: bool = False
-    """It has a host, where Permit plugins still make it wait."""
+    """Whether it has a host, but Permit plugins still make it wait."""
     tries: int = 1
     victims: tuple[str, ...] = ()
     """The pods that had to leave for it, whether or not it has their place now."""
     eviction: Eviction | None = None
-    """How it lost the node that it had found."""
+    """The eviction from the node that it had found."""
     replaces: str | None = None
-    """The evicted pod in whose place its owner made it."""
+    """The evicted pod that it replaces."""
 
     @property
     def has_successor(self) -> bool:
@@ -418,9 +418,9 @@ class Simulation:
     replacements: Replacements | None = None
     """Makes the pods that owners put in place of evicted ones; None: evicted pods do not come back."""
     outcomes: dict[str, Outcome] = Factory(dict)
-    """By pod, of those tried so far."""
+    """Pod -> its outcome, for the pods tried so far."""
     evictions: list[Eviction] = Factory(list)
-    """In order."""
+    """The evictions, in order."""
     taken_back: list[Pod] = Factory(list)
     """Pods that waited on Permit and were rejected, in order."""
     cycles: int = 0
@@ -436,7 +436,7 @@ class Simulation:
         """Each cycle's decision, in order; pods that preempted others are tried again after the others, then
         replacements.
 
-        Where some pods had their turn already, the others have it.
+        Pods that have had their turn already are left out.
         """
         run = self._run or self.begin()
         if self.on_begin is not None:
@@ -450,13 +450,13 @@ class Simulation:
             pods = self._replace(run)
 
     def finish(self) -> Mapping[str, Outcome]:
-        """Take all decisions that are left; what came of each pod."""
+        """Take all decisions that are left. Returns the outcome of each pod."""
         for _ in self.decisions():
             pass
         return self.outcomes
 
     def begin(self) -> Run:
-        """Tell the scheduler of what it does not know of the cluster."""
+        """Tell the scheduler the part of the cluster that it does not know yet."""
         run = self._run = Run(self.engine, self.details)
         known_objects = self.engine.told
         objects = self.scenario.objects
@@ -470,7 +470,7 @@ class Simulation:
         return run
 
     def pods(self) -> list[Pod]:
-        """The waiting pods in the order in which they are tried."""
+        """The pending pods in the order in which they are tried."""
         return in_order(self.scenario.pending, self.order, self.engine)
 
     def note(self, decision: Decision) -> Decision:
@@ -498,7 +498,7 @@ class Simulation:
                     outcomes[victim.key] = evolve(
                         victim_outcome, pod=victim, host=None, error=error, eviction=eviction
                     )
-        # Made anew, as each pod has one: to copy the one before takes twice the time.
+        # Made anew, as each pod has one: copying the one before would take twice the time.
         outcomes[key] = Outcome(
             pod=pod,
             host=decision.host,
@@ -526,8 +526,7 @@ class Simulation:
         return decision
 
     def _replace(self, run: Run) -> Sequence[Pod]:
-        """The pods that owners make in place of those evicted since the last time, in the order in which they
-        are tried."""
+        """The replacements of the pods evicted since the last call, in the order in which they are tried."""
         if self.replacements is None:
             return ()
         new = self.evictions[self._seen :]
@@ -553,6 +552,5 @@ class Simulation:
 
     @property
     def all_placed(self) -> bool:
-        """Whether each pod that was tried has a host and need not wait there, or another pod in its place
-        that has."""
+        """Whether each pod that was tried, or its replacement, has a host without waiting on Permit."""
         return all(outcome.word == "placed" or outcome.has_successor for outcome in self.outcomes.values())

@@ -291,7 +291,7 @@ POD_RESOURCES = frozenset(
     [COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)]
 )
 REQUIRED = frozenset(f"{word}{name}" for word in ("", "requests.", "limits.") for name in ("cpu", "memory"))
-"""Where a quota has one of these, each container has to say how much it is."""
+"""The resources that each container has to request or limit if a quota bounds them."""
 
 
 # --- what a pod uses ----------------------------------------------------------------------------------------
@@ -429,7 +429,7 @@ def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
 
 
 def exceeded(quota: ResourceQuota, used: Amounts, requested: Amounts) -> str | None:
-    """The refusal of the *requested* amounts by *quota*, of which *used* is used; None if there is room."""
+    """The refusal of the *requested* amounts by *quota*, with *used* in use; None if there is room."""
     bounds = hard(quota)
     over = [
         name
@@ -492,10 +492,10 @@ def with_defaults(decoded: _K) -> _K:
 
 
 def with_default_selector(decoded: _K, document: JsonObject) -> _K:
-    """A controller with a selector from its template's labels, if it has none and its kind and API version
-    have that default.
+    """*decoded* with the labels of its template as selector, if its kind and API version have that default.
 
-    *document* is the controller in JSON form: decoded objects do not hold the template.
+    A selector of its own stays. *document* is the controller in JSON form: decoded objects do not hold the
+    template.
     """
     if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)):
         return decoded
@@ -516,7 +516,7 @@ def with_default_selector(decoded: _K, document: JsonObject) -> _K:
 
 
 def _rounded(amounts: Quantities) -> Quantities:
-    """The API server stores resource lists in thousandths."""
+    """*amounts* rounded to thousandths, as the API server stores resource lists."""
     rounded = {name: amount.rounded_to_milli() for name, amount in amounts.items()}
     return amounts if rounded == amounts else Map(rounded)
 
@@ -622,8 +622,8 @@ def _node(node: Node) -> Node:
 
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
-    """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound
-    if it has a claim."""
+    """*volume* with its defaults. A new one is Available, or Bound if it has a claim: the controller replaces
+    the API server's Pending at once."""
     spec = _volume(volume.spec)
     completed = replace(spec, capacity=_rounded(spec.capacity), volume_mode=spec.volume_mode or "Filesystem")
     return replace(volume, spec=completed).in_phase(
@@ -641,8 +641,8 @@ def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeCl
 
 
 def _limit_range(limit_range: LimitRange) -> LimitRange:
-    """Containers get the greatest limit as default limit, that as default request, and else the smallest
-    request."""
+    """*limit_range* with its defaults for containers. ``default`` is ``max`` where absent; ``defaultRequest``
+    is ``default``, or else ``min``."""
     limits = []
     for item in limit_range.spec.limits:
         if item.type == "Container":

@@ -27,7 +27,7 @@ from ..objects import (
 )
 
 Templates = Mapping[str, ResourceClaimTemplate]
-"""By key."""
+"""Templates by key."""
 
 
 def templates_in(objects: Iterable[KubeObject]) -> Templates:
@@ -51,8 +51,8 @@ def with_device_claims(
 
 
 def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceClaim]]:
-    """*pod* with the names of its claims in its status, and the claims that are made; of templates that are
-    not there none is."""
+    """*pod* with the names of its claims in its status, and the claims that are made; a missing template
+    makes none."""
     statuses = list(pod.status.resource_claim_statuses)
     claims = list[ResourceClaim]()
     names = {status.name for status in statuses}
@@ -95,7 +95,7 @@ def _metadata(pod: Pod, name: str, template_metadata: TemplateMeta) -> ObjectMet
 
 
 def slices_like(slices: Iterable[ResourceSlice], model: str, name: str) -> tuple[ResourceSlice, ...]:
-    """The slices that the node *name* has if it is like the node *model*, out of those of the cluster."""
+    """The slices of the node *name*, if it is like the node *model*, made from those of the cluster."""
     copies = []
     for item in slices:
         if item.spec.node_name == model:

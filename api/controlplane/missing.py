@@ -50,8 +50,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     """Notices of the kinds that *objects*, all of a cluster, lack and their waiting pods could need.
     *lacks_classes*: pods name priority classes that are not there.
 
-    Whole kinds are missed only in a dump of a live cluster, pods also where nodes name a kubelet: an input by
-    hand lacks what it lacks on purpose.
+    Whole kinds are missed only in a dump of a live cluster, and pods also where nodes name a kubelet: what an
+    input written by hand lacks, it lacks on purpose.
     """
     pods = [item for item in objects if isinstance(item, Pod)]
     waiting = [pod for pod in pods if not (pod.node_name or pod.is_terminal or pod.is_terminating)]

@@ -1,5 +1,5 @@
-"""From workloads (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController) to
-their pods.
+"""Workloads (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController) and their
+pods.
 
 Makes what a workload's controller would still make. Names are counted up instead of random.
 Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
@@ -294,7 +294,7 @@ class Ownership:
 
     @cached_property
     def _lost_by_deployment(self) -> dict[tuple[str, str], list[LostReplicaSet]]:
-        """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""
+        """Namespace and name of a Deployment -> its missing ReplicaSets, as their pods show them."""
         lost_by_deployment: dict[tuple[str, str], list[LostReplicaSet]] = {}
         deployments: dict[str, dict[str, Workload]] = {}
         for workload in self.workloads:

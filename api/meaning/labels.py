@@ -29,7 +29,7 @@ _MAX_NAME = 63
 _MAX_SUBDOMAIN = 253
 LabelWords = tuple[str, str, str]
 LABEL_WORDS: LabelWords = ("a qualified name", "a DNS-1123 subdomain", "characters")
-"""What faults call a label's key and the prefix of one, and what they count lengths in."""
+"""The words in faults for a label's key, for the prefix of a key, and for the unit of lengths."""
 _INT64_DIGITS = 19
 
 _CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
@@ -124,7 +124,7 @@ def _too_long(limit: int, words: LabelWords) -> str:
 
 
 def _length(text: str) -> int:
-    """Upstream: lengths count bytes of UTF-8."""
+    """The length of *text*. Upstream: in bytes of UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -357,7 +357,8 @@ def _no_node(labels: Labels, name: str | None) -> bool:
 
 
 def _field_holds(field: Requirement, name: str) -> bool:
-    """Upstream: a field other than metadata.name counts as empty."""
+    """Whether *field* holds for the node *name*. Upstream: a field other than metadata.name counts as
+    empty."""
     actual = name if field.key == "metadata.name" else ""
     return (actual == field.values[0]) == (field.operator == "In")
 

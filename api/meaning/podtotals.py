@@ -1,5 +1,5 @@
-"""The total needs of a pod's containers: containers and sidecars in the end, and what runs with each init
-container before.
+"""The total needs of a pod's containers: of containers and sidecars in the end, and of each init container
+before.
 
 A sidecar is an init container with restart policy Always. It goes on running, so it counts beside the
 containers, and beside each init container that comes after it. Upstream:
@@ -42,8 +42,8 @@ def uses(
 
 
 def total_of(spec: PodSpec, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES) -> dict[str, Quantity]:
-    """The sum over containers and sidecars, or what runs with an init container if that is more; each has the
-    *defaults* where it says nothing."""
+    """The sum over containers and sidecars, or the needs while an init container runs, if these are more.
+    *defaults* count where a container says nothing."""
     total: dict[str, Quantity] = {}
     for container in (*spec.containers, *(init for init in spec.init_containers if init.is_sidecar)):
         add_exactly(total, {**defaults, **amounts_of(container)})

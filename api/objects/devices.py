@@ -23,7 +23,7 @@ from .metadata import (
 from .quantity import ZERO, Int64, Quantity
 
 DEVICE_EFFECTS = ("None", "NoSchedule", "NoExecute")
-"""The effects of a device's taint; the first has none."""
+"""The effects of a device's taint; ``None`` has no effect."""
 
 # --- claims of a pod ----------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class DeviceToleration(HashedPart):
 
 
 class CapacityRequirements(HashedPart):
-    """The amounts that are wanted of each capacity of a device."""
+    """The requested amount of each capacity of a device."""
 
     requests: Quantities = NO_QUANTITIES
 
@@ -157,7 +157,7 @@ class DeviceRequestAllocationResult(Part):
     admin_access: bool | None = None
     tolerations: tuple[DeviceToleration, ...] = ()
     share_id: str | None = None
-    """Tells the allocations apart of a device that several claims share."""
+    """The id that distinguishes the allocations of a device shared by several claims."""
     consumed_capacity: Quantities = NO_QUANTITIES
     binding_conditions: tuple[str, ...] = ()
     """The conditions that have to be true of the device before a pod is bound."""
@@ -219,7 +219,7 @@ class ResourceClaimTemplateSpec(Part):
 
 
 class ResourceClaimTemplate(KubeObject):
-    """From it each pod that names it gets a claim of its own."""
+    """A template from which each pod that names it gets a claim of its own."""
 
     kind = "ResourceClaimTemplate"
 
@@ -305,7 +305,7 @@ class DeviceCounterConsumption(HashedPart):
 
 
 class CounterSet(HashedPart):
-    """Counters of a pool from which devices take that are parts of one thing."""
+    """Counters of a pool, shared by devices that are parts of one thing."""
 
     name: str = ""
     counters: Map[Counter] = NO_COUNTERS
@@ -337,7 +337,7 @@ class Device(HashedPart):
     binding_conditions: tuple[str, ...] = ()
     binding_failure_conditions: tuple[str, ...] = ()
     consumes_counters: tuple[DeviceCounterConsumption, ...] = ()
-    """Where it is a part of something else."""
+    """The counters that it uses as a part of something else."""
     taints: tuple[DeviceTaint, ...] = ()
     allow_multiple_allocations: bool = False
 

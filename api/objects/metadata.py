@@ -42,8 +42,7 @@ def json_name(attribute: str) -> str:
 
 
 class OneOf:
-    """The words that a text of the API may be where the API server checks it; with *optional* it may also be
-    empty."""
+    """The allowed words of a text that the API server checks; with *optional* it may also be empty."""
 
     def __init__(self, *words: str, optional: bool = False) -> None:
         self.words: tuple[str, ...] = (*words, "") if optional else words
@@ -51,7 +50,7 @@ class OneOf:
 
 
 class FieldWords:
-    """The words that fields of the items of one list may have, by attribute."""
+    """The allowed words in fields of a list's items, by attribute."""
 
     def __init__(self, **fields: OneOf) -> None:
         self.fields = fields
@@ -61,8 +60,8 @@ _FROZEN: dict[str, Any] = {"frozen": True}  # a type checker would want to see "
 
 
 class Part(Struct, rename=json_name, **_FROZEN):
-    """An object of the API, or a part of one, with the fields that are read here, nested and named as there.
-    It cannot be changed."""
+    """An immutable object of the API, or a part of one, with the fields that are read here. Fields are nested
+    and named as in the API."""
 
 
 def shortcut(*paths: str) -> Any:
@@ -71,7 +70,7 @@ def shortcut(*paths: str) -> Any:
 
 
 class HashedPart(Part, cache_hash=True):
-    """A part that is often asked for its hash, and keeps it."""
+    """A part that is hashed often, and caches its hash."""
 
 
 class Map(dict[str, V]):
@@ -157,8 +156,7 @@ class TemplateMeta(HashedPart):
 
 
 MANIFEST = "manifest"
-"""The attribute of objects that is no field of the API, does not count where they are compared, and is not
-shown."""
+"""The attribute of objects for their manifest: it is no field of the API, is not compared and not shown."""
 
 
 def is_value(kind: Any) -> bool:
@@ -167,8 +165,7 @@ def is_value(kind: Any) -> bool:
 
 
 def attributes(kind: Any) -> JsonObject:
-    """The attributes that the API has too of a class of objects or of parts of them, each with its
-    default."""
+    """The attributes of a class of objects or parts that are fields of the API, each with its default."""
     if attrs.has(kind):
         return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
     pairs = zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
@@ -204,8 +201,8 @@ class KubeObject(Part):
     annotations: ClassVar[Map[str]] = shortcut("metadata.annotations")
     controller: ClassVar[OwnerReference | None] = shortcut("metadata.controller")
     manifest: JsonObject | None = field(default=None, name="")
-    """The JSON form that it was read from, where that is kept: for those who write the object back, or send
-    it on."""
+    """The JSON form that the object was read from, if it is kept: to write the object back, or to send it
+    on."""
 
     def __eq__(self, other: object) -> bool:
         return self._compared == other._compared if type(other) is type(self) else NotImplemented
@@ -235,7 +232,7 @@ class KubeObject(Part):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Kind and key: what no other object of a cluster has."""
+        """Kind and key, which are unique in a cluster."""
         return self.kind, self.key
 
     @property

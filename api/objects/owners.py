@@ -65,7 +65,7 @@ class StatefulSet(_Controller):
 
 
 class PodDisruptionBudgetSpec(Part):
-    """Of which pods how many must go on running."""
+    """The pods of a budget, and how many must keep running."""
 
     selector: LabelSelector | None = None
     min_available: IntOrString | None = None
@@ -77,7 +77,7 @@ class PodDisruptionBudgetStatus(Part):
 
     disruptions_allowed: Int32 = 0
     expected_pods: Int32 | None = None
-    """How many pods it has counted; None where no controller has written a status."""
+    """The number of pods that it has counted; None where no controller has written a status."""
     disrupted_pods: Map[Any] = NOTHING
     """The names of pods that are being evicted -> since when."""
 

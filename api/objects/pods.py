@@ -155,7 +155,7 @@ class EphemeralVolumeSource(HashedPart):
 
 
 class EmptyDirVolumeSource(HashedPart):
-    """Its data is on the node, and is lost with the pod."""
+    """A volume whose data is on the node, and is lost with the pod."""
 
     medium: str = ""
     size_limit: Quantity | None = None
@@ -173,7 +173,8 @@ class NFSVolumeSource(HashedPart):
 
 
 class ProjectedVolumeSource(HashedPart):
-    """Its sources are left out: those of the token volume that admission adds are alike in all pods."""
+    """A projected volume without its sources: those of the token volume that admission adds are alike in all
+    pods."""
 
 
 class ImageVolumeSource(HashedPart):
@@ -183,9 +184,10 @@ class ImageVolumeSource(HashedPart):
 
 
 class Volume(VolumeSource):
-    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at.
+    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or another kind, which no
+    rule reads.
 
-    Of the last, the signatures of batches read host paths, NFS shares and projected volumes.
+    Of other kinds, the signatures of batches read host paths, NFS shares and projected volumes.
     """
 
     name: str = ""
@@ -278,7 +280,7 @@ class ContainerStatus(HashedPart):
     resources: ResourceRequirements | None = None
     """Its resources now; None where the status says nothing about them."""
     allocated_resources: Quantities = NO_QUANTITIES
-    """What the node has set aside for it."""
+    """The resources that the node has set aside for the container."""
 
     @property
     def requests(self) -> Quantities | None:
@@ -296,7 +298,7 @@ class PodStatus(Part):
     resources: ResourceRequirements | None = None
     """The resources of the pod as a whole now, in newer releases."""
     allocated_resources: Quantities = NO_QUANTITIES
-    """What the node has set aside for it."""
+    """The resources that the node has set aside for the pod."""
     resize: str = ""
     """The progress of a change of requests, up to 1.32."""
 

@@ -343,6 +343,6 @@ def _shown(text: str) -> str:
 
 
 def _require_digit(text: str, number: str) -> None:
-    """Upstream: a suffix without a number is zero on the fast path, and refused elsewhere."""
+    """Refuse a *number* without digits. Upstream: on the fast path a suffix alone is zero."""
     if not any(map(str.isdigit, number)):
         raise QuantityError(f"{_WANTED}, got {_shown(text)}")

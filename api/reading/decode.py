@@ -133,8 +133,8 @@ def fields_of(annotation: Any) -> Fields | None:
 def unknown_fields(
     value: Any, fields: Fields | None, path: str = "", *, any_case: bool = False
 ) -> Iterator[str]:
-    """The paths of the fields in the JSON *value* that *fields* does not have, with *any_case* in any case of
-    letters.
+    """The paths of the fields in the JSON *value* that *fields* lacks. With *any_case* names count in any
+    case of letters.
 
     >>> list(unknown_fields({"items": [{"name": 1}, {"nam": 2}]}, named("", items=named("name"))))
     ['items[1].nam']
@@ -234,8 +234,8 @@ def has_only_api_fields(kind: str, document: JsonObject) -> bool:
 
 
 def has_only(name: str, value: Any) -> bool:
-    """Whether *value* has only the fields of the API's type of that name in Go, if that is read, at all
-    levels."""
+    """Whether *value* has only fields of the API type that Go calls *name*, at all levels; true for a type
+    that is not read."""
     if name not in _types():
         return True
     try:
@@ -248,7 +248,7 @@ def has_only(name: str, value: Any) -> bool:
 
 @cache
 def type_with_all_fields(name: str) -> Any:
-    """A class that takes these fields and no others, with anything in them."""
+    """A class with the fields of the API type *name* and no others, of any type."""
     kinds = {
         field: type_with_all_fields(kind) | None | UnsetType if kind else Any
         for field, kind in _types()[name].items()
@@ -355,7 +355,7 @@ def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
 
 
 def fits(kind: Any, value: Any) -> bool:
-    """Whether all texts in *value*, which is read as one of *kind*, are words that they may be."""
+    """Whether all enumerations in *value*, which is read as one of *kind*, have words of the API."""
     return _fits(value, _worded(kind))
 
 
@@ -384,7 +384,7 @@ def _first_equal(value: _V, *amounts: Quantities) -> _V:
 
 
 def shared(item: K) -> K:
-    """*item* with the parts that others have too."""
+    """*item* with parts that it shares with equal objects."""
     if item.metadata.owner_references:
         force_setattr(item.metadata, "owner_references", _first_equal(item.metadata.owner_references))
     if isinstance(item, o.Pod) and item.status.container_statuses:
@@ -404,8 +404,7 @@ def shared(item: K) -> K:
 
 # --- specs of pods ------------------------------------------------------------------------------------------
 
-# What the name of the volume with a pod's token begins with; five random characters follow, which no rule
-# reads.
+# The name of the volume with a pod's token: this prefix, and five random characters, which no rule reads.
 _TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 _NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
 _MOST_BYTES = 1 << 25
@@ -417,11 +416,11 @@ class _KnownSpec:
     is_plain: bool
     """Whether it has only fields that the API has, each once."""
     is_strict: bool
-    """Its words are those of the API."""
+    """Whether its enumerations have words of the API."""
 
 
 _specs: dict[bytes, _KnownSpec | None] = {}
-# A text without node and token -> what it says; None: it cannot be shared.
+# A text without node and token -> its spec; None: it cannot be shared.
 _size = [0]
 
 
@@ -501,7 +500,7 @@ def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
 
 
 def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpec | None:
-    """The spec of a text that did not come before."""
+    """The spec of a text that was not seen before."""
     whole_value = quick_value(text)
     value = quick_value(common)
     if whole_value is None or value is None or type(whole_value[0]) is not dict:

@@ -1,5 +1,5 @@
-"""Reads files into documents: YAML, JSON, JSON Lines, what ``kubectl`` prints, gzipped or not, directories,
-tar, zip, standard input."""
+"""The documents of files: YAML, JSON, JSON Lines or output of ``kubectl``, gzipped or not; from directories,
+tar, zip and standard input."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FOR_PEOPLE = {
     "table of kubectl get": re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n"),
     "text of kubectl describe": re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )"),
 }
-"""Kind of text -> how it begins, of those that kubectl prints for people."""
+"""Kind of text that kubectl prints for people -> the pattern of its beginning."""
 _ERROR = re.compile(rb"\s*((?:error: |Error from server|Unable to connect to|The connection to)[^\r\n]*)")
 _CHATTER = re.compile(rb"\A((Warning: |[EIW]\d{4} )[^\n]*\n)+")
 """Messages of kubectl on standard error, before the objects."""
@@ -70,11 +70,11 @@ class File:
     name: str = ""
     found: bool = False
     given: bytes | None = None
-    """Its content, unpacked; None: it is read when that is asked for."""
+    """The unpacked content; None: it is read on demand."""
 
     @property
     def content(self) -> bytes:
-        """All that it holds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        """The unpacked content. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
         return unpacked(read_file(self.name), self.where) if self.given is None else self.given
 
     def documents(self) -> Iterator[Document]:

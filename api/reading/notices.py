@@ -1,8 +1,8 @@
 """Notices: oddities of the input that are no errors, one for each place, and one line for all that say the
 same.
 
-Some notices are about what does not count in an answer (:class:`Unread`): then the answer itself says so, in
-a sentence.
+Some notices are about parts of the input that an answer ignores (:class:`Unread`): then the answer itself
+says so, in a sentence.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Notice:
     where: str
     """The place, such as file, document and object; empty for the input as a whole."""
     what: str
-    """What is odd. It is the same text for all places that have the same oddity."""
+    """The oddity in words, the same for all places that have it."""
     about: str | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
-    """The object, ``Pod shop/web-0``; empty: the input as a whole; None: *where* says it."""
+    """The object, ``Pod shop/web-0``; empty: the input as a whole; None: *where* names it."""
 
     @property
     def subject(self) -> str:
@@ -40,7 +40,7 @@ class Notice:
         return self.where if self.about is None else self.about
 
     def bears_on(self, names: Collection[str]) -> bool:
-        """Whether it is about one of the objects *names*, or about the cluster as a whole: what is in no
+        """Whether it is about one of the objects *names*, or about the whole cluster: something without a
         namespace.
 
         >>> [Notice(where, "").bears_on({"Pod shop/web-0"}) for where in ("Pod shop/web-0", "Pod shop/web-1", "Node a", "")]
@@ -58,10 +58,10 @@ class Unread(Notice):
     hopeful."""
 
     thing: str = ""
-    """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole
-    sentence."""
+    """The thing that does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is
+    the whole sentence."""
     why: str = ""
-    """``1.27 does not support them``."""
+    """The reason: ``1.27 does not support them``."""
     field: str = ""
     """The field of the object."""
     release: str = ""
@@ -83,7 +83,7 @@ class Unread(Notice):
 
 
 class UnreadError(KubeclassicError):
-    """Something does not count in the answer, and that is not wanted."""
+    """Something does not count in the answer, and ``--strict`` refuses that."""
 
 
 @attrs.frozen
@@ -104,7 +104,7 @@ class NoticeGroup:
 
     @property
     def text(self) -> str:
-        """Its text in answers: a sentence about all objects where something does not count, else the line."""
+        """The text in answers: a sentence about all objects where something does not count, else the line."""
         first = self.notices[0]
         return one_line(first.sentence(len(self.notices))) if isinstance(first, Unread) else str(self)
 
@@ -153,7 +153,7 @@ class ResultDocument(DocumentRecord, kw_only=True):
     """The base of the documents that answer a question about an input."""
 
     warnings: tuple[InputWarning, ...] = ()
-    """Warnings about the input, and what of it is ignored."""
+    """Warnings about the input, and about parts of it that are ignored."""
 
 
 def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:
@@ -165,8 +165,8 @@ def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:
 
 
 def in_groups(notices: Iterable[Notice]) -> list[str]:
-    """One line for all notices that say the same, with their number and the first place, in order of first
-    appearance.
+    """A line for each group of notices that say the same: the first place, and their number. The order is
+    that of first appearance.
 
     >>> in_groups([Notice("Pod a", "no such class"), Notice("Pod b", "no such class"), Notice("", "no Nodes")])
     ['Pod a and 1 more: no such class', 'no Nodes']
@@ -196,13 +196,13 @@ def refuse_unread(notices: Sequence[Notice]) -> None:
 
 @attrs.define
 class Oddities:
-    """Takes down what is odd in documents; *is_strict*: refuses it instead."""
+    """A collector of oddities of documents; *is_strict*: mistakes are refused instead."""
 
     is_strict: bool = False
     notices: list[Notice] = attrs.Factory(list)
 
     def tell(self, place: object, what: str, about: str = "") -> None:
-        """Warn of what is odd in the object *about*, but no mistake."""
+        """Warn of an oddity of the object *about* that is no mistake."""
         self.notices.append(Notice(str(place), what, about=about))
 
     def note(self, place: object, what: str, about: str = "") -> None:

@@ -42,8 +42,7 @@ def without_secrets(value: Any, field: str = "") -> Any:
 
 
 def without_user(url: str) -> str:
-    """*url* with :data:`HIDDEN` in place of user and password; of one that is wrong, where they may begin or
-    end.
+    """*url* with :data:`HIDDEN` in place of user and password or, if it is invalid, of what may be these.
 
     >>> without_user("https://user:word@host:9/x"), without_user("http://[::1]:9/a@b"), without_user("https://u:wo/rd@host")
     ('https://(hidden)@host:9/x', 'http://[::1]:9/a@b', 'https://(hidden)@host')

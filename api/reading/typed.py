@@ -1,7 +1,6 @@
-"""Reads JSON values into the classes that say what they are: which fields there are, and of what type, is in
-the annotations.
+"""Readers of JSON values into classes, whose annotations say which fields there are, and of what type.
 
-It goes value by value, and its errors have the path to the wrong one. A null counts as absent, in maps and
+Values are read one by one, and errors have the path to the wrong one. A null counts as absent, in maps and
 lists of texts as empty; unknown fields are ignored. With *strict* words that
 :class:`~..objects.metadata.OneOf` does not have are refused as the API server would, else kept.
 """
@@ -32,7 +31,7 @@ _LONGEST_NUMBER = 1 << 12
 
 
 class Mismatch(Exception):
-    """A value is not of the wanted type; *path* grows from the inside out."""
+    """A value does not have the expected type; *path* grows from the inside out."""
 
     def __init__(self, got: object, wanted: str) -> None:
         super().__init__(got, wanted)

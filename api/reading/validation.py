@@ -1,8 +1,8 @@
 """Values that an API server refuses in pods and nodes though their form is right: weights, skews, amounts,
 selectors, names given twice.
 
-Objects from a cluster have none of this. Scheduling takes it as the original would if it were there, so it is
-a warning, or an error under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
+Objects from a cluster have no such values. Scheduling takes them as the original would, so they are a
+warning, or an error under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .decode import decode_kind
 from .typed import shown
 
 Faults = Iterator[str]
-"""Paths, with what is there and what is wanted."""
+"""The paths of faults, with the value there and the expected one."""
 WEIGHTS = range(1, 101)
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -47,13 +47,14 @@ _SUFFIX = "; an API server would refuse it"
 
 
 class CountsAs(str):
-    """A notice of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly
-    without a word; so do we."""
+    """A notice of an amount that does not fit into 64 bits. Upstream mostly counts it silently as something
+    else; so do we."""
 
 
 @attrs.define(repr=False)
 class Validation:
-    """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
+    """The check for such values. Equal parts of objects are mostly one object, which is checked only once if
+    it is fine."""
 
     _passed: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
@@ -134,7 +135,7 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
         lambda item: [("spec.resources.requests", item.spec.requests, _huge)],
     ),
 }
-"""Class -> what of its objects is looked at, and each of these with its place and how."""
+"""Class -> the parts of its objects that are checked, and for each of them its place and its check."""
 
 
 # --- amounts and names --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ INPUT = 0
 OUTPUT = 1
 ERROR = 2
 _UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
-"""How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for
+"""Closed stream -> the mode in which the null device replaces it: using the stream is an error, except for
 messages."""
 
 
@@ -34,8 +34,8 @@ messages."""
 
 
 class NoReader(Exception):
-    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a
-    BrokenPipeError."""
+    """The reader of the output has gone, as ``head`` does. click would turn a BrokenPipeError into exit
+    status 1."""
 
 
 def prepare_streams() -> None:
@@ -70,7 +70,7 @@ class _NamedOutput(io.FileIO):
     """Standard output, whose errors say that they are about it."""
 
     def write(self, data: Any, /) -> int:
-        """Write *data*; an error has the stream's name for a file's."""
+        """Write *data*; an error names the stream as its file."""
         try:
             return super().write(data)
         except OSError as error:
@@ -107,7 +107,7 @@ class StopSignal(BaseException):
 
 
 def unwind_on_signals() -> None:
-    """From now on SIGTERM and SIGHUP raise :class:`StopSignal`; a signal that is ignored, as under nohup,
+    """Let SIGTERM and SIGHUP raise :class:`StopSignal` from now on; a signal that is ignored, as under nohup,
     stays so."""
 
     def stop(number: int, frame: object) -> None:
@@ -122,7 +122,7 @@ def unwind_on_signals() -> None:
 
 
 def end_on_interrupt() -> None:
-    """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself
+    """Let Ctrl-C end the process at once from now on: everything is done, and the interpreter takes itself
     down."""
     if (
         threading.current_thread() is threading.main_thread()
@@ -225,7 +225,7 @@ def _replaced_file(place: str, private: bool) -> Iterator[IO[str]]:
         with _named_errors(place, its_own=True), _text_stream(handle) as stream:
             yield stream
         with _named_errors(place):
-            # What is not private has owner and mode of the old file, or those of any new file.
+            # A file that is not private gets owner and mode of the old file, or those of any new file.
             if not private:
                 try:
                     old = os.stat(target)
@@ -253,8 +253,8 @@ def _text_stream(file: str | int) -> IO[str]:
 
 @contextmanager
 def _named_errors(place: str, *, its_own: bool = False) -> Iterator[None]:
-    """Errors of the system inside the block name *place*; with *its_own* neither those of another file, nor
-    of a reader that has gone."""
+    """A context whose system errors name *place*; with *its_own* neither those of another file, nor of a
+    reader that has gone."""
     try:
         yield
     except OSError as error:
@@ -294,7 +294,7 @@ def warn(text: str) -> None:
 
 
 def warn_of_rules() -> None:
-    """Let what Python warns of in a user's rules look as other warnings do."""
+    """Print Python's warnings about a user's rules as other warnings."""
     show = warnings.showwarning
 
     def shown(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -307,7 +307,7 @@ BAD_INPUT = 2
 DEFECT = 3
 INTERRUPTED = 130
 NO_READER = 141
-"""The reader of standard output has gone: what shells show for SIGPIPE."""
+"""The reader of standard output has gone: the status that shells show for SIGPIPE."""
 _LONGEST = 1000
 """Characters of a line about the command line."""
 
@@ -384,8 +384,8 @@ def status_after(status: int) -> int:
 
 @contextmanager
 def needing_extra(command: str, extra: str) -> Iterator[None]:
-    """Imports of the block that *command* needs; where a library is not there, a line says which *extra* of
-    the package has it."""
+    """A context for imports that *command* needs; the error for a missing library names the *extra* of the
+    package that has it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -20,9 +20,9 @@ import attrs
 
 TO_BAR = 2.0
 REFRESH = 0.2
-"""Seconds until a bar appears, and between two looks of it."""
+"""Seconds until a bar appears, and between two updates of it."""
 WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed", "progress.spinner")
-"""What rich colours in cyan and yellow, which is not readable on white."""
+"""The styles that rich colours in cyan and yellow, which are not readable on white."""
 _SHOWN = threading.Lock()
 """Held by the work that is shown; work within it is part of it."""
 
@@ -39,12 +39,12 @@ class Work:
     word: str = ""
 
     def at(self, done: int, total: int) -> None:
-        """So much is done, of so much as is known now."""
+        """Set how much is done, and the total as far as it is known."""
         self.done = done
         self.total = total
 
     def tell(self, done: int, word: str = "") -> None:
-        """So much is done, and a word on the latest."""
+        """Set how much is done, and the latest word."""
         self.done = done
         self.word = word
 
@@ -58,7 +58,7 @@ class Work:
 
 @contextmanager
 def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
-    """For work of unknown length: call the yielded function with what comes next."""
+    """A context for work of unknown length: call the yielded function with what comes next."""
     with working(what, word=word) as work:
         yield partial(work.tell, 0)
 

@@ -78,10 +78,10 @@ SECTIONS = {option: section for section, options in _OPTIONS.items() for option 
 """Option -> the section of the help that has it, for every command; those that are not here are in
 :data:`OTHER`."""
 MOST_SHOWN = 15
-"""With more options than these ``--help`` shows the common ones alone."""
+"""The most options that ``--help`` shows in full; of more it shows the common ones alone."""
 PROGRAM = "kubeclassic"
 _ALL = "everything"
-"""In the context: whether the whole help is wanted."""
+"""Key in the context: whether the whole help is asked for."""
 
 
 class CommonOption(click.Option):
@@ -140,7 +140,7 @@ class Command(click.Command):
         return [*params, self._everything, last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
+        """Read *args* without flags of kubectl that mean nothing here; a line names these."""
         kept = []
         words = iter(args)
         for word in words:
@@ -257,12 +257,12 @@ class CommandPlace(NamedTuple):
     """A command's module, its heading in the list of commands, and its purpose."""
 
     question: str
-    """The question of which it is made, if no module declares it."""
+    """The question that the command asks, if no module declares it."""
     module: str
     group: str
     short_help: str
     help: str
-    """Of a group of commands."""
+    """The help of a group of commands."""
     commands: dict[str, CommandPlace]
 
 
@@ -308,7 +308,7 @@ class LazyGroup(CommandGroup):
     commands: DeclaredCommands
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read *args*; the names that one guesses are those of options."""
+        """Read *args*; ``help`` and ``version`` stand for the options of these names."""
         if args[:1] == ["help"]:
             args = [*args[1:], "--help"]
         elif args == ["version"]:

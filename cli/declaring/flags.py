@@ -175,7 +175,7 @@ def in_bytes(context: click.Context, parameter: click.Parameter, value: str | No
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
-"""What gives a command an option, or several."""
+"""A decorator that gives a command one option, or several."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -213,7 +213,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "configuration": {"type": CONFIGURATION},
     "extenders": {"cls": ExtendersOption},
 }
-"""What a flag takes -> how click reads it."""
+"""Kind of a flag's value -> how click reads it."""
 
 
 def click_option(field: attrs.Attribute[Any], **more: Any) -> Decorator:
@@ -324,7 +324,7 @@ def _setup(**values: Any) -> Setup:
 
 
 def packed(command: F, options: Sequence[Decorator], section: str, make: Callable[..., Any], name: str) -> F:
-    """*command* with *options*, whose values it gets as *name*, which is what *make* makes of them."""
+    """*command* with *options*; it gets the result of *make* from their values as *name*."""
     fields: list[str] = []
 
     @functools.wraps(command)
@@ -352,13 +352,13 @@ LIVE_OPTIONS = options_from(f"""
 --all-namespaces -A | ignored | | Always on: all namespaces are read.
 """)
 SERVER_VERSION = "kubeclassic.server_version"
-"""Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
+"""Key in click's context for the version of the API server, if the nodes of a live cluster say none."""
 DEFAULT_ACCESS = "the files in KUBECONFIG, or the pod's service account"
-"""Of commands that always look at a live cluster."""
+"""The default access of commands that always read a live cluster."""
 
 
 class LiveCluster(NamedTuple):
-    """The API server that a command line names, and of which kinds an answer may do without."""
+    """The API server that a command line names, and the kinds that an answer may do without."""
 
     kubeconfig: Path | None = None
     context: str | None = None

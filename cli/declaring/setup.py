@@ -47,7 +47,7 @@ class Setup:
 
     values: OptionValues
     called: Called = flag_of
-    """How messages name an option."""
+    """The name of an option in messages."""
 
     def get(self, name: str) -> Any:
         """The value of an option, or its default."""
@@ -113,7 +113,7 @@ class Setup:
 
 
 OPTIONS = {declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key}
-"""Key -> the option that it is."""
+"""Key in a configuration's text -> the name of its option."""
 RELEASE = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})?|auto")
 """A configuration that is a release alone."""
 NUMBER = re.compile("[0-9]{1,9}")

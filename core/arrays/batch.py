@@ -1,4 +1,4 @@
-"""The rows that a rule sees: all of a table, some of them, or a what-if copy of some; it does not know
+"""The rows that a rule sees: all of a table, some of them, or a what-if copy of some. The rule cannot tell
 which."""
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Lazy(Generic[_T]):
 
 
 WATCHER: ContextVar[Callable[[str, Collection[str]], None] | None] = ContextVar("watcher", default=None)
-"""What is told, while a user's rule runs, of a resource that no node has, and of those that nodes have."""
+"""The callback for a resource that no node has, while a user's rule runs. Its arguments are that resource,
+and the resources that nodes have."""
 NO_COLUMN: NodeColumn[str | None] = NodeColumn(None)
 
 
@@ -56,9 +57,9 @@ class PodEdit:
     entry: Entry
     sign: int
     original: bool = False
-    """A pod of the table's own leaves for the first time."""
+    """Whether this is the first removal of one of the table's own pods."""
     unheard: bool = False
-    """Upstream's metadata refuses to follow it: the pod is called like the incoming one."""
+    """Upstream's metadata ignores the edit, as the pod has the incoming pod's namespace and name."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -269,8 +270,8 @@ class Batch:
         return values
 
     def _places(self, resources: tuple[str, ...], with_pods: bool) -> tuple[slice | Rows, list[int]]:
-        """The places of *resources* in the table, -1 for those that it lacks; and which these are. Only
-        *with_pods* the first of them has a place as ``pods``."""
+        """The places of *resources* in the table, -1 for an absent one, and the indexes of the absent ones.
+        Only *with_pods* is the first of them ``pods``."""
         index_of = self.table.resources
         if with_pods:
             indexes = [0, *(index_of.get(resource, -2) + 1 for resource in resources[1:])]
@@ -372,7 +373,7 @@ class Batch:
     # --- counted over domains -------------------------------------------------------------------------------
 
     def counter(self, query: Query) -> PodCount:
-        """The census's counter of *query*: what is counted without this batch's own edits."""
+        """The census's counter of *query*; it leaves out this batch's own edits."""
         return self.table.census.counter(query)
 
     def counting(self, query: Query) -> Ints:
@@ -450,8 +451,7 @@ class Overlay(OtherSums):
     is touched."""
 
     incoming: Pod | None = None
-    """The pod that the trial is for; upstream's metadata does not follow what happens to another one of its
-    name."""
+    """The pod that the trial is for; upstream's metadata does not follow edits of another pod of its name."""
     _edits: list[PodEdit] = attrs.Factory(list)
     _placed: set[int] = attrs.Factory(set)
     """Entries that an edit put here at least once, by identity."""
@@ -604,10 +604,10 @@ class Overlay(OtherSums):
 
 
 def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> NDArray[Any]:
-    """Memory to work something out in for all rows of the table, which *nodes* are: [lines, n] of *kind*.
+    """Scratch memory for all rows of the table, which must be the rows of *nodes*: [lines, n] of *kind*.
 
-    It is the same each time for one *purpose*, and so are its contents. New memory of that size can take
-    longer to get than a sum takes.
+    Calls with the same *purpose* share it, contents included. New memory of that size can take longer to get
+    than a sum takes.
     """
     return nodes.table.node_derived((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
 

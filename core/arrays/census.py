@@ -213,18 +213,17 @@ class TermsAbout(Generic[_T]):
 
     terms: list[tuple[TermCarriers, _T]] = attrs.Factory(list)
     size: int = 0
-    """With how many terms in all."""
+    """The number of terms in the index when it was last compared."""
     seen: dict[Pair | None, int] = attrs.Factory(dict)
-    """With how many of each list."""
+    """Label pair -> the number of terms in its list that were compared."""
 
 
 @attrs.define(eq=False, repr=False)
 class TermIndex(Generic[_T]):
-    """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they
-    match."""
+    """The terms of one role, each with an item of its own, by the labels of the pods they match."""
 
     size: int = 0
-    """The terms that are here."""
+    """The number of terms."""
     _terms: Pairs[tuple[TermCarriers, _T]] = attrs.Factory(Pairs)
     _about: dict[Template, TermsAbout[_T]] = attrs.Factory(dict)
 
@@ -257,7 +256,7 @@ class TermIndex(Generic[_T]):
 
 
 MOST_MOVED = 1 << 10
-"""Changes that a counter keeps the rows of."""
+"""The most changes of a counter whose rows are kept."""
 
 
 class Query(Hashable, Protocol):
@@ -382,8 +381,8 @@ class PodCount:
         if sums is None:
             sums = self._domains[key] = DomainCounts(column, self._count_by(column))
         elif sums.column is not column or len(sums.counts) < len(column.values):
-            # Who has the counts already goes on with the same values: a column is made anew where it was
-            # forgotten, or a node changed.
+            # Readers that have the counts already go on with the same values: a column is made anew where it
+            # was forgotten, or a node changed.
             sums.column, sums.counts = column, self._count_by(column)
         return sums
 
@@ -424,19 +423,19 @@ class Census:
     has_unreadable: bool = False
     """Some pod has or had an invalid selector among its terms."""
     watch: list[PodCount] | None = None
-    """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
+    """A list that takes every counter asked for, so that the caller can see later whether they moved; None:
+    no list."""
     terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
     """By role, the terms that pods carry or carried."""
     _registered: Pairs[PodCount] = attrs.Factory(Pairs)
-    """The counters that new templates are held against: all but those of terms, which a template names
-    itself."""
+    """The counters to test new templates against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.Factory(dict)
     """Template -> row -> pods, of the templates that are or were present."""
     _labelled: Pairs[Template] = attrs.Factory(Pairs)
     _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.Factory(dict)
     _usual_size: int = 0
-    """How many counters there were when it forgot templates for the first time since they began anew; 0: it
-    has not."""
+    """The number of counters when templates were first forgotten after counters began anew; 0: none were
+    yet."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the pods that are present, without the queries."""
@@ -502,11 +501,11 @@ class Census:
         )
 
     def forget(self, in_use: Collection[Template]) -> bool:
-        """Keep the templates *in_use* alone, which all have that have pods here; gives whether all counters
-        begin anew.
+        """Keep only the templates *in_use*, which must include those of all pods here. Returns whether all
+        counters begin anew.
 
-        It is not known which counters are still asked for. So where they are many more than they were, who
-        keeps one has to ask again.
+        Nothing shows which counters are still asked for. So where they have become many more, all begin anew,
+        and their users have to ask for them again.
         """
         self._templates = {template: rows for template, rows in self._templates.items() if template in in_use}
         if self._usual_size and len(self.counters) > 2 * self._usual_size + SPARE:

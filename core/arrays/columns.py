@@ -32,7 +32,7 @@ Scores = NDArray[np.int64]
 NO_INTS: Ints = np.zeros(0, np.int64)
 NO_ROWS: Rows = np.zeros(0, np.intp)
 NOWHERE: Mask = np.zeros(0, np.bool_)
-"""The first value of arrays that are made later: read only, as nothing is in them."""
+"""The initial value of arrays that are made later; nothing can be written to it, as it is empty."""
 
 
 # --- arithmetic as Go has it --------------------------------------------------------------------------------
@@ -63,8 +63,8 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
 
 
 def is_anywhere(mask: Mask) -> bool:
-    """Whether *mask* is True anywhere; up to some thousand entries this takes a third of what numpy takes to
-    count them.
+    """Whether *mask* is True anywhere. Up to some thousand entries this takes a third of the time of a count
+    by numpy.
 
     >>> is_anywhere(np.array([True, False]))
     True
@@ -97,8 +97,8 @@ def add_at(sums: Ints, at: int | tuple[int, int], number: int) -> None:
 
 
 def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:
-    """``function(numbers)`` of *numbers* of 0 or more, worked out once for each up to the greatest where
-    those are fewer: int64[n].
+    """``function(numbers)`` for *numbers* of 0 or more: int64[n]. It is computed once for each number up to
+    the greatest, where these are fewer.
 
     >>> tabulated(lambda n: n * n, np.array([2, 0, 2, 2])).tolist()
     [4, 0, 4, 4]
@@ -119,7 +119,7 @@ def whole(numbers: Floats) -> Ints:
     >>> whole(np.array([2.9, -2.9, -1e19])).tolist()
     [2, -2, -9223372036854775808]
     """
-    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    # Upstream: a number that 64 bits cannot hold silently becomes the least number on amd64.
     with np.errstate(invalid="ignore"):
         return numbers.astype(np.int64)
 
@@ -135,7 +135,7 @@ def rounded(numbers: Floats) -> Ints:
 
 
 # --- The rows of an array that changed ----------------------------------------------------------------------
-# Revision by revision: a derived value knows from it what is stale.
+# Changes by revision, from which a derived value knows which of its rows are stale.
 
 
 Step = TypeVar("Step")
@@ -143,7 +143,7 @@ Step = TypeVar("Step")
 NEVER = -1
 """The revision that a reader has seen before it looked for the first time."""
 MAX_TRAIL = 1 << 14
-"""Steps that are kept; a reader that is further behind looks at all rows."""
+"""The number of steps that are kept; a reader that is further behind looks at all rows."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -163,18 +163,18 @@ class Revisions(Generic[Step]):
 
     @property
     def kept(self) -> int:
-        """The number of steps that are known."""
+        """The number of steps that are kept."""
         return len(self._steps)
 
     def extend(self, steps: Sequence[Step]) -> None:
-        """These *steps* were taken."""
+        """Add *steps*."""
         self._steps += steps
         self.revision += len(steps)
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
     def begin_anew(self) -> None:
-        """Anything may have changed: who has not looked since looks at all."""
+        """Drop all steps, as anything may have changed: readers that are behind look at everything."""
         self.revision += 1
         self._start = self.revision
         self._steps.clear()
@@ -247,7 +247,7 @@ class NodeColumn(Generic[_T]):
             return self.coded(values)
 
     def forget(self) -> None:
-        """Keep the values that some row has alone, under new codes."""
+        """Keep only the values that some row has, under new codes."""
         used = np.union1d(self.codes, [0])
         self.codes = used.searchsorted(self.codes)
         self.values = [self.values[code] for code in used.tolist()]
@@ -297,7 +297,7 @@ class RowsByCode:
     starts: Ints
     """int64[codes + 1]: where in ``rows`` those of a code begin."""
     are_apart: bool
-    """No two rows have the same value; those that have none do not count."""
+    """Whether no two rows have the same value; rows without a value do not count."""
 
     @classmethod
     def of(cls, codes: ValueCodes) -> RowsByCode:
@@ -315,7 +315,7 @@ class RowsByCode:
 
 @attrs.define(eq=False, repr=False)
 class RowsByValue:
-    """From a value to the rows that hold it: a pod asks for few values, a node holds many."""
+    """Value -> the rows that hold it: a pod asks for few values, a node holds many."""
 
     rows: dict[Hashable, set[int]] = attrs.Factory(dict)
 
@@ -338,15 +338,14 @@ class RowsByValue:
 
 # --- changes by row -----------------------------------------------------------------------------------------
 
-# The log of what happened to the rows of a table: the input from which all that is kept between cycles is
-# brought up to date.
+# The log of changes to the rows of a table, by which everything kept between cycles is updated.
 
 
 Event = tuple[int, Hashable]
-"""A row that changed, and the size of the pod that came, where that is all; else None."""
+"""A row that changed, and the size of the pod that came, if that is the only change; else None."""
 
 STEP_COST = 1 << 7
-"""To look at one step takes as long as to look at that many rows."""
+"""The rows that can be looked at in the time of one step."""
 
 
 @rebuilt_from()
@@ -362,13 +361,13 @@ class ChangeLog(Revisions[Event]):
     """The steps of the table: rows that changed, with the pods that came."""
 
     node_revision: int = 0
-    """Moves when a node object changes, or something that only rules see which look behind the table."""
+    """Moves when a node object changes, or state that only rules see which look behind the table."""
     derived: Derived = attrs.Factory(Derived)
     """Values that follow from the node objects alone; empty when one has changed."""
     _changed_at: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     """Row -> the revision that its latest change made."""
     _latest: tuple[tuple[int, int], Rows] | None = None
-    """The answer to the latest question, as many readers ask the same one."""
+    """The latest answer of :meth:`since`, as many readers ask for the same one."""
 
     def node_changed(self, row: int) -> None:
         """The node object of *row* changed, or its whole content."""
@@ -393,7 +392,7 @@ class ChangeLog(Revisions[Event]):
             self._drop(len(self._steps) // 2)
 
     def unseen_changed(self) -> None:
-        """Something changed that no row shows, for rules that look behind the table."""
+        """Note a change that no row shows, for rules that look behind the table."""
         self.node_revision += 1
         self.derived = Derived()
 

@@ -178,8 +178,8 @@ def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
 
 
 class Sums(msgspec.Struct, eq=False):
-    """The raw score of a node is what it gets of *each* sum. *also*: counters that the reduce step reads
-    besides."""
+    """Raw scores that are the total of *each* sum for a node. *also*: other counters that the reduce step
+    reads."""
 
     each: Sequence[DomainSum] = ()
     also: Sequence[PodCount] = ()
@@ -208,14 +208,14 @@ class Clause:
     keyless: bool = False
     """Whether nodes without the label are refused."""
     unless_none: Sequence[DomainSum] = ()
-    """Nothing is refused, but for nodes without the label where *keyless_alone*, while no domain of any of
-    these has a pod."""
+    """Sums that disable the clause while no domain of any of them has a pod. Nodes without the label are then
+    refused if *keyless_alone*."""
     keyless_alone: bool = False
     is_local: bool = attrs.field(
         init=False,
         default=attrs.Factory(lambda self: self.least_of is None and not self.unless_none, takes_self=True),
     )
-    """A domain is refused for its own sum alone."""
+    """Whether a domain is refused for its own sum alone."""
 
     @property
     def sums(self) -> Sequence[DomainSum]:
@@ -256,7 +256,7 @@ class Clause:
 def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
     """The failures of *clauses* on *nodes*: the first that refuses a node decides.
 
-    The edits of a batch count too; then each clause must hold a sum against ``most`` alone.
+    The edits of a batch count too; each clause must then compare a sum with ``most`` alone.
     """
     if not nodes.edits:
         return failures_of([(clause, clause.judge()) for clause in clauses], nodes)

@@ -27,10 +27,10 @@ class Reason:
 
 Reasons = tuple[Reason, ...]
 FEW_NODES = 4
-"""Of so few the reasons are read off the masks, as long as codes were not asked for."""
+"""The most nodes whose reasons are read off the masks, as long as codes were not asked for."""
 MOST_BITS = 8
-"""That many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs
-together."""
+"""The most reasons of one predicate that get a bit each in its codes; more are numbered by the sets that
+occur."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -77,7 +77,7 @@ class Failures:
     @classmethod
     def by_row(cls, reasons: Sequence[Reasons], masks: Mask) -> Failures | None:
         """As :meth:`all_of`: ``reasons[k]`` on the nodes of row k of *masks*: bool[len(reasons), n]."""
-        if 1 not in masks.tobytes():  # a third of the time that it takes to count
+        if 1 not in masks.tobytes():  # a third of the time of a count
             return None
         failed = np.logical_or.reduce(masks, axis=0)
         return cls(None, {}, named=list(zip(reasons, masks, strict=True)), failed=failed)
@@ -182,7 +182,7 @@ class Failures:
     # --- a user's own ---------------------------------------------------------------------------------------
 
     def fault(self, n: int) -> tuple[str, str] | None:
-        """Its fault as an answer for *n* nodes, and what is expected instead; None if there is none."""
+        """The fault of this answer for *n* nodes, and the expected form; None if there is none."""
         for reasons, mask in self._named:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
                 kind = (
@@ -202,7 +202,7 @@ class Failures:
         )
 
     def detached(self) -> Failures:
-        """The same with masks of its own: those of a user's rule can be views of arrays that change later."""
+        """A copy with masks of its own: those of a user's rule can be views of arrays that change later."""
         if self._failed is None:
             return self
         return Failures(
@@ -233,7 +233,7 @@ class Failures:
         return self.sequences[code] if code else ()
 
     def with_one_reason(self) -> Failures:
-        """The same with one reason a node: the first that is not resolvable, else the first."""
+        """The same with one reason a node: the first unresolvable one, else the first."""
         single_reasons: dict[int, Reasons] = {
             code: (next((reason for reason in reasons if not reason.resolvable), reasons[0]),)
             for code, reasons in self.sequences.items()
@@ -261,7 +261,7 @@ def _by_bits(pairs: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Re
 
 
 def _reason_fault(reasons: object) -> tuple[str, str] | None:
-    """The fault of *reasons*, which a user's rule may have made of anything."""
+    """The fault of *reasons*, which can be any object from a user's rule."""
     for reason in reasons if isinstance(reasons, tuple) else (reasons,):
         if not isinstance(reason, Reason):
             return f"the reason {reason!r:.60}", "a Reason, or a tuple of such"

@@ -1,8 +1,8 @@
 """Reduce steps: how the raw scores of the nodes that fit become scores.
 
 Most of them need to know little of the raw scores of all nodes, such as the highest and the lowest. From that
-follows a *scale*: what each raw score becomes. So a rule says once which scale belongs to what is known, and
-the scores of all nodes follow, or of classes of nodes.
+follows a *scale*, from raw scores to scores. So a rule gives the scale for a summary of raw scores once, and
+the scores of all nodes, or of classes of nodes, follow.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .batch import Batch
 from .columns import NodeColumn, Scores
 
 FEW_KEYS = 1 << 10
-"""Up to about that many pairs of a score and a code they are counted in an array; sorting takes longer."""
+"""The number of pairs of a score and a code up to which an array counts them; sorting takes longer."""
 
 
 class RawScores(Protocol):
-    """The raw scores of all feasible nodes, as far as they are known."""
+    """A summary of the raw scores of all feasible nodes."""
 
     @property
     def number(self) -> int:
@@ -42,8 +42,8 @@ class RawScores(Protocol):
 
     @property
     def counted(self) -> Iterable[tuple[int, int, int]]:
-        """Raw scores, each with a value of ``Reduction.column``, by code, and how many nodes have both; a
-        pair may come more than once."""
+        """Raw scores, each with a value of ``Reduction.column``, by code, and the number of nodes with both;
+        a pair may come more than once."""
         ...
 
 
@@ -57,11 +57,10 @@ class Scale(Protocol):
 
 
 ScaleOf = Callable[[Template, RawScores, Any], Scale | None]
-"""The scale for a pod, by what is known of raw scores, in a cycle; None where it does not follow from
-that."""
+"""The scale for a pod, by a summary of raw scores, in a cycle; None where it does not follow from that."""
 
 ColumnOf = Callable[[Template, Any], NodeColumn[Any] | None]
-"""The values, besides raw scores, by which the scale goes for a pod in a cycle; None: raw scores alone."""
+"""The column that the scale depends on besides raw scores, for a pod in a cycle; None: raw scores alone."""
 
 
 class ScoresOfNodes(msgspec.Struct, eq=False):
@@ -75,18 +74,17 @@ class ScoresOfNodes(msgspec.Struct, eq=False):
 
 @attrs.frozen(repr=False)
 class Reduction:
-    """A reduce step: a scale from what is known of all feasible nodes, and then a score for each node from
-    the scale alone."""
+    """A reduce step: a scale from a summary of all feasible nodes, then a score for each node from the scale
+    alone."""
 
     scale: ScaleOf
     column: ColumnOf | None = None
     zeros_alike: bool = True
-    """Raw scores that are all 0 become one score for all, the same for any nodes of any cycle."""
+    """Whether raw scores that are all 0 become one score for all, the same for any nodes of any cycle."""
     special: Callable[[Template, Scores, Batch, Any], Scores | None] | None = None
-    """The scores of nodes for which there is no scale, as where a node is listed twice; None where there is
-    one."""
+    """The scores of nodes without a scale, as where a node is listed twice; None where there is one."""
     slot: StateKey[int] = attrs.field(init=False, eq=False, factory=lambda: StateKey("score of zeros"))
-    """With *zeros_alike*: where a template's notes have that score."""
+    """With *zeros_alike*: the slot of that score in a template's notes."""
 
     def __repr__(self) -> str:
         return f"<Reduction: {getattr(self.scale, '__qualname__', self.scale)}>"
@@ -122,7 +120,7 @@ class Reduction:
 
 
 class Stretched(msgspec.Struct, frozen=True):
-    """From *lowest* to *highest* becomes 0 to *top*, rounded down; 0 where the two are equal.
+    """A scale from *lowest* to *highest* onto 0 to *top*, rounded down; 0 where the two are equal.
 
     >>> Stretched(1, 4, 10).each([1, 2, 3, 4])
     [0, 3, 6, 10]
@@ -140,8 +138,8 @@ class Stretched(msgspec.Struct, frozen=True):
 
 
 class Proportional(msgspec.Struct, frozen=True):
-    """*greatest* becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0; where no score is
-    above 0 they stay as they are, and with *reverse* all become *best*."""
+    """A scale on which *greatest* becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0.
+    Where no score is above 0 they stay as they are, and with *reverse* all become *best*."""
 
     greatest: int
     best: int

@@ -131,7 +131,7 @@ def held_by(claim: ResourceClaim | None) -> list[DeviceRequestAllocationResult]:
 
 @attrs.define(eq=False, repr=False)
 class DeviceShares:
-    """The amounts that claims have of a device that they share."""
+    """The amounts that claims have of a shared device."""
 
     count: int = 0
     consumed: Counter[str] = attrs.Factory(Counter)
@@ -148,13 +148,12 @@ class DeviceShares:
 
 @attrs.frozen
 class ClaimWrite:
-    """A claim that the scheduler changes: what it was, and what it is to be; None: it was not there, or is to
-    be deleted."""
+    """A claim before and after a change by the scheduler; None: it was not there, or is to be deleted."""
 
     before: ResourceClaim | None
     after: ResourceClaim | None
     told: tuple[Pod, Mapping[str, Any]] | None = None
-    """The pod whose status names the claim, and what it says then."""
+    """The pod whose status names the claim, and that status."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -162,24 +161,24 @@ class ResourceClaims(Listing[ResourceClaim]):
     """The claims as the API has them, with those that are being allocated."""
 
     holders: dict[DeviceId, int] = attrs.Factory(dict)
-    """Device -> how many claims hold it; without those that none holds."""
+    """Device -> the number of claims that hold it; absent where none does."""
     shares: dict[DeviceId, DeviceShares] = attrs.Factory(dict)
-    """The same of those that they share, which count among the holders, too."""
+    """Device -> the amounts of the claims that share it; these count among the holders, too."""
     extended: dict[str, str] = attrs.Factory(dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
     log: Revisions[tuple[DeviceId, ...]] = attrs.Factory(Revisions)
-    """Devices that were given or given back, step by step: others may hold them now, or none."""
+    """The devices allocated or given back, step by step: others may hold them now, or none."""
     pending: dict[str, ResourceClaim] = attrs.Factory(dict)
-    """UID -> a claim with the devices that it gets, until they are written to it."""
+    """UID -> a claim with its new devices, until they are written to the API."""
     writes: list[ClaimWrite] | None = None
-    """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out;
-    None: nothing writes."""
+    """The changes to write to the API, oldest first. Its owner sets a list and takes them out; None: nothing
+    is written."""
     _before: dict[str, ResourceClaim | None] | None = None
-    """The claims before a trial, which is undone in the end."""
+    """Key -> the claim before the current trial, which is undone in the end; None: no trial runs."""
 
     def put(self, item: ResourceClaim) -> ResourceClaim | None:
-        """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch
-        brings it."""
+        """Add or replace a claim, unless the known one is newer. A claim just written is newer until the
+        watch brings it."""
         current = self.get(item.key)
         if current is not None and _is_older(item, current):
             return current
@@ -214,13 +213,14 @@ class ResourceClaims(Listing[ResourceClaim]):
             self.writes.append(ClaimWrite(before, after, pod_status))
 
     def allocate(self, claim: ResourceClaim) -> None:
-        """*claim* is going to have the devices that its status says."""
+        """Count the devices in the status of *claim* as held, before they are written."""
         self.take_back(claim.uid)
         self.pending[claim.uid] = claim
         self._count(claim, 1)
 
     def take_back(self, uid: str) -> ResourceClaim | None:
-        """The claim is no longer being allocated; gives what it was to have."""
+        """End the allocation of a claim that is pending. Returns it with the devices it was to have; None if
+        there was none."""
         claim = self.pending.pop(uid, None)
         self._count(claim, -1)
         return claim
@@ -243,14 +243,14 @@ class ResourceClaims(Listing[ResourceClaim]):
             self.log.extend([tuple([result.id for result in results])])
 
     def has_whole(self, device: DeviceId, shares: bool) -> bool:
-        """Whether a claim has *device* for itself; without *shares* so has one that shares it."""
+        """Whether a claim has *device* for itself; without *shares* a claim that shares it counts, too."""
         holder_count = self.holders.get(device, 0)
         return bool(holder_count) and not (
             shares and device in self.shares and self.shares[device].count == holder_count
         )
 
     def consumed(self, device: DeviceId) -> Mapping[str, int] | None:
-        """The amounts that claims take of the capacities of a device that they share."""
+        """The amounts of a device's capacities that the claims sharing it consume; None: none shares it."""
         device_shares = self.shares.get(device)
         return None if device_shares is None else device_shares.consumed
 
@@ -279,7 +279,7 @@ class ResourceClaims(Listing[ResourceClaim]):
     # --- those of a pod -------------------------------------------------------------------------------------
 
     def of(self, pod: Pod) -> list[ResourceClaim]:
-        """The claims of *pod* that are there, in order."""
+        """The existing claims of *pod*, in order."""
         names = (claim_name(pod, claim) for claim in pod.spec.resource_claims)
         claims = (self.get(f"{pod.namespace}/{name}") for name in names if name is not None)
         return [claim for claim in (*claims, self.extended_of(pod)) if claim is not None]
@@ -347,7 +347,7 @@ class DeviceClasses(Listing[DeviceClass]):
         explicit = item.spec.extended_resource_name
         rival = self.by_resource.get(explicit) if explicit is not None else None
         previous = super().put(item)
-        # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at
+        # Upstream: a new class that loses, or a class that changes while it has the name, is not entered at
         # all.
         if rival is not None and (_age(item), item.name) >= (_age(rival), rival.name):
             return previous
@@ -366,7 +366,7 @@ class DeviceClasses(Listing[DeviceClass]):
         return current
 
     def restore(self, by_resource: Mapping[str, DeviceClass]) -> None:
-        """Take back what happened since :attr:`by_resource` was so."""
+        """Restore an earlier :attr:`by_resource`."""
         self.by_resource.clear()
         self.by_resource.update(by_resource)
 
@@ -376,7 +376,7 @@ class DeviceClasses(Listing[DeviceClass]):
 
 
 def _age(item: DeviceClass) -> float:
-    """The newer, the less."""
+    """The sort key that puts newer classes first."""
     return -seconds_since_1970(item.metadata.creation_timestamp)
 
 

@@ -1,4 +1,4 @@
-"""The nominations: which pods wait for which node, until its victims have left.
+"""The nominations of pods to nodes, for which they wait until victims have left.
 
 Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12:
 PriorityQueue.nominatedPods; 1.27: nominator).
@@ -35,10 +35,10 @@ class Nominations:
 
     cells: NominationCells
     lister: Mapping[str, Pod] | None = None
-    """Key -> pod in the API, for releases that ask; None: every pod exists, and says itself whether it has a
-    node."""
+    """Key -> pod in the API, for releases that ask for it; None: every pod exists, and its object says
+    whether it has a node."""
     by_node: dict[str, list[Holder]] = attrs.Factory(dict)
-    """Not to be changed from outside."""
+    """Node -> its nominated pods. Not to be changed from outside."""
     by_uid: dict[str, str] = attrs.Factory(dict)
     """UID -> node, if the release stores it. Not to be changed from outside."""
 
@@ -97,12 +97,12 @@ class Nominations:
         return {name: list(holders) for name, holders in self.by_node.items()}, dict(self.by_uid)
 
     def restore(self, by_node: dict[str, list[Holder]], node_of: dict[str, str]) -> None:
-        """The nominations are those that were :meth:`saved`."""
+        """Restore the nominations that were :meth:`saved`."""
         self.by_node = by_node
         self.by_uid = node_of
 
     def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
-        """A nominated pod is updated; *holder* as for :meth:`add`."""
+        """Update a nominated pod; *holder* as for :meth:`add`."""
         kept_node = None
         if (
             self.cells.keeps_on_update

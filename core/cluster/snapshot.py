@@ -1,8 +1,5 @@
-"""The snapshot, which brings the table up to date with the cache when a cycle begins, and the order in which
-its nodes are visited. Releases differ in rows without a node.
-
-Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12: UpdateNodeNameToInfoMap).
-"""
+"""The snapshot, which updates the table from the cache when a cycle begins, and the visiting order of its
+nodes. Releases differ in rows without a node."""
 
 from __future__ import annotations
 
@@ -43,20 +40,20 @@ class Snapshot:
     version: int = 0
     """With *drops_nodeless*: moves when the set of nodes changes."""
     fault: str = ""
-    """The error with which the next cycle ends, as the list of nodes was not made anew when one went. Upstream:
-    where nodes are forgotten with their pods, the snapshot is cleared only while it has more entries than the
-    cache, and that has some without a node, too."""
+    """The error that ends the next cycle: the node list was not rebuilt when a node left. Upstream: where
+    nodes are forgotten with their pods, the snapshot is cleared only while it has more entries than the
+    cache, and the cache has entries without a node, too."""
     _left: set[str] = attrs.Factory(set)
-    """The deleted nodes that the snapshot still has an entry for."""
+    """The deleted nodes that still have an entry in the snapshot."""
     _listed: int = 0
     """The number of nodes in the list."""
     _images_at: dict[str, int] = attrs.Factory(dict)
-    """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table``
-    counts them late."""
+    """Node -> the cache's ``images_revision`` when the nodes with its images were counted, for a ``table``
+    that counts them late."""
     _stale: set[str] = attrs.Factory(set)
     """Names whose rows are stale: changes were not applied because there was no node."""
     _waiting: dict[int, tuple[Node, ImageStates]] = attrs.Factory(dict)
-    """Rows whose nodes are given to the table at once, at the end."""
+    """Row -> a node still to be given to the table: all are given at once, at the end."""
 
     def refresh(self) -> None:
         """Bring the table up to date."""
@@ -82,7 +79,7 @@ class Snapshot:
                 and row is not None
                 and name not in self._stale
             ):
-                # A node object and nothing else, as where a whole cluster comes.
+                # Only a node object changed, as where a whole cluster is loaded.
                 self._waiting[row] = first_step.node, self._images(name, first_step.node, first_step.images)
             elif self.keeps_nodeless or (
                 info is not None and info.node is not None and name not in self._stale
@@ -116,13 +113,13 @@ class Snapshot:
         if new:
             self.table.add_rows(new)
             if self.drops_nodeless:
-                # Pods may be older than the changes, also those that left with one of them.
+                # Pods may be older than the changes, as may pods that left with one of them.
                 self._stale.update(name for name in new if infos[name].pods or len(changes[name]) > 1)
                 self.version += len(new)
 
     def _check_list(self, known_names: Collection[str], changes: Iterable[str]) -> None:
-        """Find out whether the list is made anew, and if not, whether it has to be: then there is a
-        :attr:`fault`. *known_names*: the names with *changes* that had a row."""
+        """Find out whether the list is rebuilt, or should have been: then there is a :attr:`fault`.
+        *known_names*: the names with *changes* that had a row."""
         rows = self.table.row_of
         infos, placeholders = self.cache.infos, self.cache.placeholders
         came = {name for name in changes if name in rows and name not in known_names}
@@ -146,7 +143,7 @@ class Snapshot:
         return set(self._left)
 
     def restore(self, left: set[str]) -> None:
-        """The entries are those that were :meth:`saved`, and no fault comes of what was tried since."""
+        """Restore the entries that were :meth:`saved`, and drop any fault of what was tried since."""
         self.refresh()
         self._left, self.fault = left, ""
 
@@ -156,7 +153,7 @@ class Snapshot:
         self.table.set_nodes(waiting)
 
     def _catch_up(self, name: str, info: NodeInfo | None) -> None:
-        """Bring a row up to date that has no node, or whose changes were not applied."""
+        """Update a row that has no node, or whose changes were not applied."""
         if info is not None and info.node is not None:
             self._stale.discard(name)
             if self.table.nodes[self.table.row_of[name]] is not None:
@@ -244,7 +241,7 @@ class Order(ABC):
     revision: Hashable = attrs.field(default=-1, init=False)
     """Moves when the visited rows or their cyclic order change."""
     _latest: tuple[Hashable, int, Rows] | None = attrs.field(default=None, init=False)
-    """The latest pass, and from where it was."""
+    """The latest pass, and where it began."""
     _places: tuple[Rows, Rows] | None = attrs.field(default=None, init=False)
     """The rows of a pass and their positions in it."""
 
@@ -333,19 +330,19 @@ class ListOrder(Order):
 
     snapshot: Snapshot
     by_cursor: ReadsByCursor = "never"
-    """The list is read on from where the cursor of the node tree stopped, so that after a change it can begin
-    at any node, and a node can occur twice and another not at all: in each cycle, or after changes."""
+    """The times when the list continues from the node tree's cursor. After a change it can then begin at any
+    node, and have one node twice and another not at all."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
     _doubled: tuple[Hashable, Rows] = (-1, NO_ROWS)
-    """The rows twice, so that a pass from any start is a slice, and of which revision they are."""
+    """The revision of the rows, and the rows twice, so that a pass from any start is a slice."""
     _version: int = -1
     """The version of the snapshot when the list was read."""
     _read_at: tuple[int, int, int] | None = None
-    """The version of the node tree and of the table's rows when it was read on, and the place in the rest of
-    a round and a whole one."""
+    """The state when the list was last read on: the versions of the node tree and of the table's rows, and
+    the cursor's place in the rest of a round and a whole one."""
     _readings: int = 0
-    """The number of times that the list was another than before."""
+    """The number of times that the list changed."""
     _rows: Rows = NO_ROWS
 
     @property
@@ -360,7 +357,7 @@ class ListOrder(Order):
             self.start, self.cache.order.taken = position
 
     def read_again(self) -> None:
-        """The list is read anew when it is asked for."""
+        """Read the list anew when it is next asked for."""
         self._version = -1
 
     def rows(self) -> Rows:
@@ -375,8 +372,8 @@ class ListOrder(Order):
         return self._rows
 
     def _read_on(self) -> None:
-        """As many nodes as there are, from the cursor on; the list is as before where the cursor has gone
-        round once."""
+        """Read as many nodes as there are, from the cursor on. The list stays the same where the cursor has
+        gone round once."""
         order = self.cache.order
         (rest, full), taken, count = order.rest_and_round(), order.taken, len(order)
         if not count:

@@ -1,5 +1,4 @@
-"""The interface of an extender, another program that can filter, score and preempt, and the calls of a cycle
-to it.
+"""The interface of an extender, another program that filters, scores and preempts, and a cycle's calls to it.
 
 Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go; findNodesThatPassExtenders in
 pkg/scheduler/schedule_one.go.
@@ -18,7 +17,7 @@ from ..cycle import Cycle
 from .preemptionplan import Victims
 
 PodsOn = Callable[[str], "Sequence[Pod] | None"]
-"""Node -> the pods on it, in its order; None for a node that is not there."""
+"""Node -> its pods, in the node's order; None for a node that does not exist."""
 
 
 @attrs.frozen(repr=False)
@@ -26,13 +25,13 @@ class FilterReply:
     """The answer of an extender's filter: the nodes that remain, in its own order, as names or as objects."""
 
     names: Sequence[str] = ()
-    """Names of nodes, which are looked up."""
+    """The names of the remaining nodes, to be looked up."""
     nodes: Sequence[Node] | None = None
-    """Nodes that count as they are; then ``names`` do not count."""
+    """The remaining nodes as objects, in place of ``names``, to be used as they are."""
     failed: Mapping[str, str] = attrs.Factory(dict)
-    """Node -> why it was rejected. It may name any node."""
+    """Node -> the reason why it was rejected. It may name any node."""
     unresolvable: Mapping[str, str] = attrs.Factory(dict)
-    """Node -> why it was rejected, where removing pods does not help."""
+    """Node -> the reason why it was rejected, where removing pods does not help."""
 
 
 class Extender(Protocol):
@@ -82,19 +81,19 @@ def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
 
 @attrs.define(repr=False)
 class PassedNodes:
-    """The nodes that extenders left, in order, and node -> the reasons of those that were rejected."""
+    """The nodes that extenders left, in order, and the reasons of rejected nodes by node."""
 
     nodes: list[Node]
     reasons: dict[str, list[str]] = attrs.Factory(dict)
     unresolvable: set[str] = attrs.Factory(set)
     """Rejected nodes on which removing pods does not help."""
     last_unresolvable: set[str] = attrs.Factory(set)
-    """The same, as the last extender that rejected a node says."""
+    """The same for the last extender that rejected a node."""
     are_sent: bool = False
-    """An extender sent the nodes back, not their names."""
+    """Whether an extender sent node objects back, not names."""
 
     def take(self, reply: FilterReply, nodes: list[Node]) -> None:
-        """The next extender answered with *reply*, which leaves *nodes*."""
+        """Take the next extender's *reply*, which leaves *nodes*."""
         self.are_sent |= reply.nodes is not None and reply.nodes is not self.nodes
         self.nodes = nodes
         self.unresolvable.update(reply.unresolvable)
@@ -106,10 +105,10 @@ class PassedNodes:
 
 
 def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, passed: PassedNodes) -> None:
-    """Leave of the nodes in *passed* those that all *extenders* leave.
+    """Remove from *passed* the nodes that any of *extenders* rejects.
 
-    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable; what others
-    said before it is in *passed* by then.
+    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable; *passed* then
+    has the replies of the extenders before it.
     """
     for extender in extenders:
         if not passed.nodes or not extender.is_interested(cycle.pod):
@@ -159,7 +158,7 @@ def _node(cycle: Cycle, name: str) -> Node | None:
 
 
 def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
-    """Node -> the sum of what all *extenders* give it; they are asked at once."""
+    """Node -> the sum of its scores from all *extenders*, which are asked at once."""
     asked_extenders = interested(extenders, pod)
     if len(asked_extenders) > 1:
         from concurrent.futures import ThreadPoolExecutor
@@ -209,8 +208,8 @@ def preempt_with_extenders(
 
 
 def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
-    """The candidates that the release takes; raises :class:`ExtenderError` for one without victims, where it
-    wants some."""
+    """The candidates that the release accepts. Raises :class:`ExtenderError` for one without victims, where
+    it needs some."""
     if not cycle.release.extenders.names_victims:
         return candidates
     for name, victims in candidates.items():

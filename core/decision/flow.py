@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 class Phase(enum.Enum):
-    """A phase of a cycle, for those who want to know when it has ended. The names are upstream's labels, but
-    for :attr:`SCOREBOARD`."""
+    """A phase of a cycle, for hooks that are called when it ends. The names are upstream's labels, except
+    :attr:`SCOREBOARD`."""
 
     SCOREBOARD = "Scoreboard"
     """The host was read off a board: in place of all phases up to the score."""
     PRE_FILTER = "PreFilter"
     FILTER = "Filter"
-    """With what extenders say to it; if PreFilter refused the pod, nothing was done here."""
+    """With the extenders' filters. Empty if PreFilter rejected the pod."""
     PRE_SCORE = "PreScore"
     SCORE = "Score"
-    """With what extenders say to it. It is left out where one node is feasible, and, as is Filter, where an
-    error ended the cycle."""
+    """With the extenders' scores. Left out where one node is feasible and, as Filter is, where an error ended
+    the cycle."""
     POST_FILTER = "PostFilter"
-    """Preemption, as far as it is worked out in the cycle. It is the last phase, so that it has ended follows
-    from the decision."""
+    """Preemption, as far as the cycle computes it. It is the last phase, so the decision shows that it has
+    ended."""
     RESERVE = "Reserve"
     PERMIT = "Permit"
 
@@ -82,8 +82,8 @@ class Flow(Protocol):
 
     @property
     def quick_paths(self) -> Mapping[str, Any]:
-        """schedulerName -> how its decisions are read off boards; releases without profiles have one, for
-        ""."""
+        """schedulerName -> its quick path, which reads decisions off boards; releases without profiles have
+        one, for ""."""
 
     # --- one cycle, in this order ---
 
@@ -114,17 +114,17 @@ class Flow(Protocol):
 
     @property
     def on_choice(self) -> Callable[[Any, Details, str], None] | None:
-        """Called with a cycle, what it found and its host, where the cycle was run; None: not called."""
+        """Called with a cycle, its details and its host, where the cycle was run; None: not called."""
 
     def post_filter(self, cycle: Any, details: Any, decision: Decision) -> None:
-        """The pod fits nowhere: write the reason and the result of preemption into *decision*.
+        """Write the reason and the result of preemption into *decision*, for a pod that fits nowhere.
         *details*: from :meth:`filter`."""
 
     def victims(
         self, cycle: Any, rows: Rows, unresolvable: Mask, uids: Collection[str]
     ) -> dict[str, Victims]:
-        """Node -> who has to leave it so that the pod fits, among them the pods with *uids*, for
-        the *rows* where that helps.
+        """Node -> the victims to remove so that the pod fits, among them the pods with *uids*; only *rows*
+        where that helps.
 
         *unresolvable*: bool[rows of the table], where the removal of pods cannot help.
         """
@@ -147,7 +147,7 @@ class Flow(Protocol):
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
 
     def forget(self, in_use: Collection[Template]) -> None:
-        """Keep what is known of the templates *in_use* alone. No cycle is under way."""
+        """Drop what is known of all templates but those *in_use*. No cycle is under way."""
 
     # --- what others ask ---
 

@@ -1,4 +1,4 @@
-"""The plan of a preemption: which pods have to leave which node, and which nominations are cleared."""
+"""The plan of a preemption: the pods that have to leave a node, and the nominations to clear."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class PreemptionRecord(Record):
     """The outcome of a preemption."""
 
     node: str | None
-    """Where room was made; null if that helps on no node."""
+    """The node where room was made; null if that helps on no node."""
     victims: tuple[PodKey, ...]
-    """The pods that had to leave."""
+    """The pods that had to leave it."""
     clear_nominations: tuple[PodKey, ...]
-    """Pods that lose their nomination to this node."""
+    """The pods that lose their nomination to this node."""
     candidates: Mapping[str, NodeVictims]
     """Node -> the pods that would have to leave it."""
     error: str | UnsetType = UNSET
-    """Why preemption failed."""
+    """The error of preemption, where it failed."""
 
 
 @attrs.define(eq=False, repr=False)
 class Victims:
-    """The pods that would have to leave a node, those that violate a disruption budget first; *violations*:
-    their number."""
+    """The pods that would have to leave a node, those that violate a disruption budget first. *violations*:
+    the number of these."""
 
     pods: list[Pod]
     violations: int
@@ -59,10 +59,10 @@ class Preemption:
     _candidates: Callable[[], dict[str, Victims]] = attrs.field(default=dict)
     error: str | None = None
     drops_own: bool = False
-    """The pod's own nomination is cleared; this is not part of the record."""
+    """Whether the pod's own nomination is cleared; this is not part of the record."""
     later: Callable[[Pod], Preemption] | None = None
-    """Asks extenders about the pod, in its latest state, for the whole plan; this one is empty then. None: it
-    is whole."""
+    """Gives the whole plan for the pod in its latest state, by asking extenders; this plan is then empty.
+    None: it is whole."""
 
     def __repr__(self) -> str:
         if self.node is not None:
@@ -83,7 +83,7 @@ class Preemption:
         return candidates
 
     def record(self) -> PreemptionRecord:
-        """As data."""
+        """The plan as data."""
         candidates = {
             node: NodeVictims(_keys(victims.pods), victims.violations)
             for node, victims in self.candidates.items()

@@ -87,7 +87,7 @@ class FilterPass:
         )
 
     def alone(self, at: Rows) -> Counter[str]:
-        """Reason -> on how many of the nodes *at* it is the only one, with all predicates asked."""
+        """Reason -> the number of nodes *at* that have it alone, with all predicates asked."""
         counts = Counter[str]()
         codes = [failures.codes[at] for _, failures in self.findings]
         has_one_reason = np.array([code > 0 for code in codes]).sum(0) == 1
@@ -166,7 +166,7 @@ class Verdict:
     """
 
     _plain: FilterPass | Callable[[], FilterPass]
-    """Of a function, which is called when somebody asks, no node has an error."""
+    """The pass, or a function that makes it when first read; with a function no node has an error."""
     fits: Mask
     with_nominated: FilterPass | None = None
     place: dict[int, int] = attrs.Factory(dict)
@@ -235,7 +235,8 @@ class Verdict:
         return mask
 
     def apart(self, rows: Rows) -> tuple[Mask, list[int]]:
-        """The nodes among *rows*, bool[n], without those with nominated pods, and these."""
+        """Split the nodes among *rows*, bool[n], into those without nominated pods, bool[n], and the
+        others."""
         alive = np.zeros(self.plain.nodes.n, np.bool_)
         alive[rows] = True
         patched = [i for i in self.place if alive[i]]
@@ -258,7 +259,7 @@ class Verdict:
         return counts
 
     def alone(self, rows: Rows) -> Counter[str]:
-        """Reason -> on how many of *rows* it is the only one, with all predicates asked."""
+        """Reason -> the number of *rows* that have it alone, with all predicates asked."""
         alive, patched = self.apart(rows)
         counts = self.plain.alone(np.flatnonzero(alive))
         for judgement, at in map(self._of, patched):
@@ -268,8 +269,7 @@ class Verdict:
 
 # --- the message --------------------------------------------------------------------------------------------
 
-# The error of a pod that fits on no node: the reasons with their counts, and apart from them what PostFilter
-# said.
+# The error of a pod that fits on no node: the reasons with their counts, and PostFilter's message.
 
 
 _MESSAGE = re.compile(r"\b0/(\d+) nodes are available: ?(.*)", re.DOTALL)
@@ -279,8 +279,8 @@ _POST_FILTER = re.compile(
     r"(?:plugin disabled|no new claims to deallocate|still not schedulable|deallocation of ResourceClaim completed)(?:, |\.*$)"
     r"|preemption: )"
 )
-"""Where the message of upstream's PostFilter plugins begins: that of DynamicResources stands before that of
-preemption."""
+"""The beginning of the message of upstream's PostFilter plugins: that of DynamicResources comes before that
+of preemption."""
 
 
 @attrs.frozen
@@ -289,14 +289,14 @@ class FitError:
 
     nodes: int
     reasons: Mapping[str, int]
-    """Reason -> how many nodes have it; 0 for what is said of no node, as PreFilter's rejection in some
+    """Reason -> the number of nodes with it; 0 for a reason of no node, as PreFilter's rejection in some
     releases."""
     post_filter: str = ""
     """PostFilter's message, where the release's own ends in that."""
     full_stop: bool = True
-    """Whether one is added after that."""
+    """Whether a full stop is added after PostFilter's message."""
     stops_always: bool = False
-    """Whether one is there without any reason."""
+    """Whether a full stop ends the reasons even if there are none."""
 
     def __str__(self) -> str:
         reasons = ", ".join(
@@ -309,12 +309,12 @@ class FitError:
 
     @property
     def headline(self) -> str:
-        """The message without what PostFilter said."""
+        """The message without PostFilter's part."""
         return str(attrs.evolve(self, post_filter=""))
 
     @property
     def most_first(self) -> dict[str, int]:
-        """The reasons, that of most nodes first, else in the order of the message."""
+        """The reasons, the most frequent first, else in the order of the message."""
         by_text = sorted(self.reasons.items(), key=lambda pair: f"{pair[1]} {pair[0]}")
         return dict(sorted(by_text, key=lambda pair: -pair[1]))
 
@@ -367,8 +367,8 @@ def judge_twice(
     view: EquivalenceView | None = None,
     nominated_pods: Nominated | None = None,
 ) -> Verdict:
-    """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with
-    those added to it.
+    """Judge *nodes* as they are, then again with nominated pods of equal or higher priority added, where
+    there are any.
 
     *nominated_pods*: those pods, if they are known.
     """

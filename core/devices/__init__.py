@@ -1,6 +1,8 @@
-"""Devices: which nodes reach which, which claims can be served where, and by which devices.
+"""Devices: the devices that nodes reach, the nodes where claims can be served, and the devices that serve
+them.
 
-:mod:`.pools` gathers what each node reaches, which are alike, :mod:`.claimjudging` asks CEL selectors about
-them, :mod:`.devicesearch` looks for a device for each request, :mod:`.nodedevices` keeps what searches came
-to. :mod:`.extendedresources` is of later releases. Upstream: k8s.io/dynamic-resource-allocation structured,
-cel."""
+:mod:`.pools` gathers the devices that each node reaches and finds alike ones, :mod:`.claimjudging` asks CEL
+selectors about them, :mod:`.devicesearch` finds a device for each request, :mod:`.nodedevices` keeps the
+outcomes of searches. :mod:`.extendedresources` is for later releases. Upstream:
+k8s.io/dynamic-resource-allocation structured, cel.
+"""

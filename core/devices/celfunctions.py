@@ -1,7 +1,7 @@
 """Quantities and semantic versions for CEL expressions, as Kubernetes adds them to the language.
 
-The library has no values of our own types, so both are objects with one field; equal amounts and equal
-versions are equal objects. Upstream: k8s.io/apiserver/pkg/cel/library quantity.go, semverlib.go.
+The CEL library cannot hold values of our own types, so both are objects with one field; equal amounts and
+equal versions are equal objects. Upstream: k8s.io/apiserver/pkg/cel/library quantity.go, semverlib.go.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def quantity_value(amount: Quantity) -> Value:
 
 
 def quantity(text: str) -> Value:
-    """The quantity that *text* says. Raises ValueError."""
+    """The quantity in *text*. Raises ValueError."""
     try:
         return quantity_value(Quantity.parse(text))
     except QuantityError:
@@ -78,7 +78,7 @@ def _as_integer(value: Value) -> int:
 @total_ordering
 @attrs.frozen(order=False, repr=False)
 class Version:
-    """A semantic version, compared as semver 2.0.0 says: build metadata does not count."""
+    """A semantic version, compared as by semver 2.0.0: build metadata does not count."""
 
     numbers: tuple[int, int, int]
     labels: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Version:
     @classmethod
     @cache
     def parse(cls, text: str) -> Version:
-        """The version that *text* says. Raises ValueError."""
+        """The version in *text*. Raises ValueError."""
         match = _SEMVER.fullmatch(text)
         if match is None:
             raise ValueError(f"invalid semantic version {text!r}")
@@ -106,8 +106,8 @@ class Version:
 
 
 def semver_value(text: str, normalize: bool = False) -> Value:
-    """The version *text* as a value of an expression; with *normalize* a ``v`` in front, missing parts and
-    leading zeros are mended.
+    """The version *text* as a value of an expression; *normalize* fixes a leading ``v``, missing parts and
+    leading zeros.
 
     Raises ValueError.
     """
@@ -133,7 +133,7 @@ def _compare(value: Value, other: Value) -> int:
 
 
 def _validator(value_of: Callable[..., Value]) -> Callable[..., bool]:
-    """Whether a text says a value, which *value_of* makes of it."""
+    """A test whether *value_of* can make a value of a text."""
 
     def says(*arguments: Any) -> bool:
         try:
@@ -145,7 +145,7 @@ def _validator(value_of: Callable[..., Value]) -> Callable[..., bool]:
 
 
 Overloads = tuple[tuple[tuple[str, ...], str, Callable[..., Any]], ...]
-"""The types of what an overload takes, of what it gives, and what it does."""
+"""The types of an overload's arguments, the type of its result, and its function."""
 FUNCTIONS: Mapping[str, Overloads] = {
     "quantity": ((("string",), "value", quantity),),
     "isQuantity": ((("string",), "bool", _validator(quantity)),),
@@ -176,4 +176,4 @@ METHODS: Mapping[str, Overloads] = {
     "minor": ((("value",), "int", lambda value: _version(value).numbers[1]),),
     "patch": ((("value",), "int", lambda value: _version(value).numbers[2]),),
 }
-"""The same, called as methods of what they take first."""
+"""Method -> its overloads, with the object as the first argument."""

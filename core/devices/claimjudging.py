@@ -1,9 +1,8 @@
-"""The CEL selectors of classes and requests, each asked once about each model of device. Each selector is
-asked once about each model.
+"""The CEL selectors of classes and requests, each asked once about each model of device.
 
-Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++;
-those that compare the driver or an attribute with a text are answered without it. Of all that Kubernetes adds
-to the language they have quantities, semantic versions, strings, optionals and ``cel.bind``. Upstream:
+Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++.
+Comparisons of the driver or an attribute with a text are answered without it. Of Kubernetes's additions to
+the language there are quantities, semantic versions, strings, optionals and ``cel.bind``. Upstream:
 isSelectable and selectorsMatch in structured/internal/experimental/allocator_experimental.go;
 dynamic-resource-allocation/cel.
 """
@@ -38,12 +37,12 @@ _KEYWORDS = (
     " while"
 )
 _RESERVED = frozenset(_KEYWORDS.split())
-"""Words that CEL does not take as the name of an attribute."""
+"""Words that CEL does not accept as the name of an attribute."""
 
 
 @frozen(eq=False, repr=False)
 class Expression:
-    """A compiled expression; *error*: why it cannot be compiled, else empty."""
+    """A compiled expression; *error*: the reason why it cannot be compiled, else empty."""
 
     text: str
     error: str = ""
@@ -59,7 +58,7 @@ class Expression:
             raise DeviceSelectorError(f"CEL compile error: {self.error}")
         try:
             device = model.as_input()
-            # Upstream: a domain of which the device has nothing is an empty object.
+            # Upstream: a domain without any entry of the device is an empty object.
             for part in ("attributes", "capacity"):
                 absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
                 if absent:
@@ -76,8 +75,8 @@ class Expression:
                         return self._optional_flag(device)
                 raise self._conversion_error(kind)
             except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-                # The package raises these for results that Python has no type for; a selector's fault ends no
-                # program.
+                # The package raises these for results without a Python type; a fault of a selector must not
+                # end the program.
                 raise DeviceSelectorError(f"CEL result could not be converted to bool: {error}") from None
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
@@ -105,8 +104,8 @@ class Expression:
 
 @frozen(eq=False)
 class TextComparison:
-    """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package
-    to answer.
+    """An expression that compares the driver, or one attribute, with a text, as most do. It is answered
+    without the package.
 
     >>> TextComparison.of('device.driver == "gpu.example"')
     TextComparison(text='device.driver == "gpu.example"', wanted='gpu.example', domain=None, name='')
@@ -134,7 +133,7 @@ class TextComparison:
         )
 
     def matches(self, model: DeviceModel) -> bool:
-        """As of :class:`Expression`; what is no text is left to that."""
+        """As for :class:`Expression`, which answers for attributes that are no text."""
         try:
             device = model.as_input()
         except DeviceSelectorError as error:
@@ -151,7 +150,7 @@ class TextComparison:
 
 @lru_cache(1 << 12)
 def compiled(text: str) -> Expression | TextComparison:
-    """The expression *text*, as far as it has to be compiled. Raises as :func:`compiled_whole`."""
+    """The expression *text*, compiled only if needed. Raises as :func:`compiled_whole`."""
     return TextComparison.of(text) or compiled_whole(text)
 
 
@@ -223,7 +222,7 @@ def _environment() -> Any:
 
 
 MOST_KEPT = 1 << 20
-"""Answers that are kept."""
+"""The most answers that are kept."""
 
 
 class AllocationError(Exception):
@@ -232,7 +231,7 @@ class AllocationError(Exception):
 
 @define(eq=False, repr=False)
 class Judge:
-    """Asks selectors, and remembers what they answered."""
+    """The evaluation of selectors, which remembers their answers."""
 
     _answers: dict[tuple[str, int], bool | str] = Factory(dict)
     """Expression and number of a model -> whether it matches, or the text of the error."""

@@ -1,5 +1,5 @@
-"""The search for devices: claim by claim, request by request, device by device, the first that can be had;
-back up where none can.
+"""The search for devices: claim by claim, request by request, device by device, the first that is possible;
+it backs up where none is.
 
 Upstream: structured/internal/experimental/allocator_experimental.go; up to 1.33 structured/allocator.go.
 """
@@ -34,18 +34,18 @@ from .pools import Amounts, CounterId, DeviceModel, Pool, PoolDevice, has_room, 
 
 
 MOST_DEVICES = 32
-"""The devices that a claim may have."""
+"""The most devices of a claim."""
 
 
 @frozen(eq=False, repr=False)
 class Option:
-    """A request, or one of its alternatives, with what is to be taken for it."""
+    """A request, or one of its alternatives, with the devices to take for it."""
 
     claim: str
     """The claim, as ``namespace/name``."""
     name: str
     parent: str
-    """The request of which it is an alternative; empty if it is none."""
+    """The request that it is an alternative of; empty if it is none."""
     request: DeviceAsk
     device_class: DeviceClass
     count: int
@@ -54,7 +54,7 @@ class Option:
 
     @property
     def admin(self) -> bool:
-        """Devices in use may be taken."""
+        """Whether devices in use may be taken."""
         return bool(self.request.admin_access)
 
     @property
@@ -69,7 +69,7 @@ class Option:
 
     @property
     def result_name(self) -> str:
-        """The request as the result names it."""
+        """The name of the request in the result."""
         return f"{self.parent}/{self.name}" if self.parent else self.name
 
     def selects(self, model: DeviceModel, judge: Judge, cells: DeviceCells) -> bool:
@@ -91,7 +91,7 @@ OptionsByClaim = Sequence[Sequence[Sequence[Option]]]
 
 @define(eq=False, repr=False)
 class DevicePlanner:
-    """Checks claims. The same for all nodes but for mode All."""
+    """The check of claims. It is the same for all nodes except with mode All."""
 
     class_of: Callable[[str], DeviceClass | None]
     cells: DeviceCells
@@ -131,8 +131,7 @@ class DevicePlanner:
             raise AllocationError(
                 f"claim {claim.key}, {where}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
             )
-        # Upstream: which devices the second alternative matches is kept under the first one's number, up to
-        # 1.35.
+        # Upstream: up to 1.35 the matches of the second alternative are kept under the first one's number.
         return [
             self._option(claim.key, *ask, pools, i if self.cells.alternatives_apart else max(i - 1, 0))
             for i, ask in enumerate(asks)
@@ -165,7 +164,7 @@ class DevicePlanner:
         return option
 
     def _class_of(self, request: DeviceAsk, where: str) -> DeviceClass:
-        """The class of *request*, which is fit to be tried."""
+        """The class of *request*, which is checked to be fit for a search."""
         for number, selector in enumerate(request.selectors):
             if selector.expression is None:
                 raise AllocationError(
@@ -196,7 +195,7 @@ class DevicePlanner:
 
 
 CLOCK_EVERY = 256
-"""Devices that are tried between two looks at the clock."""
+"""The number of devices tried between two looks at the clock."""
 
 
 @define(eq=False, repr=False)
@@ -209,14 +208,14 @@ class ConstraintState:
     constraint: DeviceConstraint
     compares_distinct: bool
     _value: DeviceAttribute | None = None
-    """The value of those devices that are there."""
+    """The value of the devices counted so far."""
     _count: int = 0
     _distinct: dict[str, DeviceAttribute] = Factory(dict)
     """Request -> the value that no other device may have."""
 
     def add(self, request: str, alternative: str, model: DeviceModel) -> bool:
-        """Count a device for *request*, or for one of its alternatives, if it may come; gives whether it
-        may."""
+        """Count a device for *request*, or one of its alternatives, if the constraint allows it. Returns
+        whether it does."""
         if not self._concerns(request, alternative):
             return True
         value = self.value_of(model)
@@ -225,11 +224,12 @@ class ConstraintState:
         if self.is_compared:
             if self._count and (not value.type or value in self._distinct.values()):
                 return False
-            # Upstream: of the devices of one request the latest counts, and once it is given back none does.
+            # Upstream: of several devices of one request the latest counts, and none does once it is given
+            # back.
             self._distinct[request] = value
         elif not self._count:
             self._value = value
-        # Upstream: up to 1.34 a distinct attribute is compared by where values are stored, so that no two
+        # Upstream: up to 1.34 a distinct attribute is compared by the addresses of its values, so that no two
         # devices have the same.
         elif self.constraint.match_attribute is not None and (not value.type or value != self._value):
             return False
@@ -244,11 +244,12 @@ class ConstraintState:
 
     @property
     def is_compared(self) -> bool:
-        """Values have to be distinct. What may come then depends on the order in which devices came."""
+        """Whether values have to be distinct. Which devices may follow then depends on the order of the
+        earlier ones."""
         return self.compares_distinct and self.constraint.match_attribute is None
 
     def value_of(self, model: DeviceModel) -> DeviceAttribute | None:
-        """The value of devices of *model* that is compared."""
+        """The value to compare, of devices of *model*."""
         return model.attribute(self.constraint.match_attribute or self.constraint.distinct_attribute or "")
 
     def _concerns(self, request: str, alternative: str) -> bool:
@@ -257,36 +258,36 @@ class ConstraintState:
 
 
 class TakenDevice(NamedTuple):
-    """A device that was chosen, and for what; where it is shared, with what is taken of it."""
+    """A chosen device with the request that it is for; where it is shared, also the amounts taken of it."""
 
     device: PoolDevice
     option: Option
     consumed: Amounts | None = None
     has_counters: bool = False
-    """Counters were taken for it."""
+    """Whether counters were taken for it."""
 
 
 class DeviceSlot(NamedTuple):
-    """The device that is looked for: of which claim, request and alternative, and which one of them."""
+    """The device to find: its claim, request and alternative, and its number among the devices of these."""
 
     claim: int
     request: int = 0
     option: int = 0
     device: int = 0
     start: int = 0
-    """The place among all devices from which on it is looked for."""
+    """The place among all devices where the search for it starts."""
 
 
 class _TooMany(Exception):
-    """The claim would have more devices than it may."""
+    """The claim would exceed the limit of devices."""
 
 
 class SearchTimeout(Exception):
-    """The search took longer than it may."""
+    """The search exceeded its time limit."""
 
 
 class _Stop(Exception):
-    """There is no way to have all devices."""
+    """No choice gives all devices."""
 
 
 Outcome = Sequence[Sequence[TakenDevice]]
@@ -303,23 +304,23 @@ class DeviceSearch:
     cells: DeviceCells
     judge: Judge
     ends_at: float = float("inf")
-    """The time at which it ends without an answer, by the monotonic clock."""
+    """The time limit by the monotonic clock, at which it ends without an answer."""
     taken: list[list[TakenDevice]] = field(init=False)
-    """By claim."""
+    """Claim's place -> its chosen devices."""
     _options: Sequence[Option] = field(init=False)
     _constraints: list[list[ConstraintState]] = field(init=False)
     _holders: dict[DeviceId, set[int]] = Factory(dict)
     """Device -> the claims that take it."""
     _may_skip: bool = field(init=False)
-    """A device like one that led nowhere leads nowhere too."""
+    """Whether a device like one that led nowhere leads nowhere too."""
     _dead_ends: set[Hashable] = Factory(set)
     """States of the search that led nowhere: see :meth:`_state`."""
     _kind_by_model: dict[int, Hashable] = Factory(dict)
     """Number of a model -> all that this search reads of its devices."""
     _shared: dict[DeviceId, list[Amounts]] = Factory(dict)
-    """Device -> what this search takes of it."""
+    """Device -> the amounts that this search takes of it."""
     _counters: dict[str, dict[CounterId, int]] = Factory(dict)
-    """Name of a pool -> what is left of its counters."""
+    """Name of a pool -> the amounts left of its counters."""
     _devices: Sequence[tuple[Pool, PoolDevice]] = field(init=False)
     """The devices that may be taken, in order."""
     _tries: int = 0
@@ -337,8 +338,8 @@ class DeviceSearch:
             for claim in self.asking
         ]
         self._options = [option for requests in self.wanted for options in requests for option in options]
-        # Where something leaves its marks, what comes later depends on the way that led there. Mode All takes
-        # its devices in order, so it also counts which of them were taken before.
+        # Where a search leaves marks behind, its outcome depends on the way that led to a state. Mode All
+        # takes its devices in order, so it also counts which of them were taken before.
         self._may_skip = not (
             any(
                 option.all_devices is not None
@@ -356,18 +357,18 @@ class DeviceSearch:
         )
 
     def run(self) -> Outcome | None:
-        """The devices of each claim; None where they cannot be had. Raises AllocationError, and
+        """The devices of each claim; None where not all are possible. Raises AllocationError, and
         SearchTimeout."""
         try:
             return self.taken if self._allocate_from(DeviceSlot(0), False) else None
         except _Stop:
             return None
         except _TooMany:
-            # Upstream: where that is found in the first claim, it comes out as an error.
+            # Upstream: if the first claim exceeds it, that becomes an error.
             raise AllocationError("allocation max size exceeded") from None
 
     def _allocate_from(self, place: DeviceSlot, is_chosen: bool) -> bool:
-        """Choose the devices from *place* on; *is_chosen*: which alternative is tried is settled."""
+        """Choose the devices from *place* on; *is_chosen*: the alternative is already chosen."""
         if place.claim == len(self.wanted):
             return True
         requests = self.wanted[place.claim]
@@ -403,7 +404,7 @@ class DeviceSearch:
     def _has_room(self, place: DeviceSlot, option: Option) -> bool:
         taken_count = len(self.taken[place.claim])
         if self.cells.room == "again":
-            # Upstream: the devices of this request that were chosen already count twice.
+            # Upstream: devices of this request that are already chosen count twice.
             return taken_count + option.count <= MOST_DEVICES
         if self.cells.room == "left" and taken_count + option.count - place.device > MOST_DEVICES:
             raise _TooMany
@@ -421,8 +422,8 @@ class DeviceSearch:
             return False
         is_done = False
         try:
-            # Upstream: up to 1.35 it goes on with the first alternative from the second device on, whichever
-            # was being tried.
+            # Upstream: up to 1.35 the search goes on with the first alternative from the second device on,
+            # whichever was being tried.
             number = place.option if self.cells.alternatives_apart else 0
             is_done = self._allocate_from(
                 DeviceSlot(place.claim, place.request, number, place.device + 1), is_chosen
@@ -457,7 +458,7 @@ class DeviceSearch:
             if kind in dead_kinds or not self._take(place.claim, option, device):
                 continue
             after = place._replace(device=place.device + 1, start=at + 1 if self.cells.one_way else 0)
-            # Go on at place with the device that was taken last; else give it back.
+            # Go on at *place* with the device that was taken last, or give it back.
             is_done = False
             before = len(self.taken[after.claim]) - 1
             try:
@@ -475,7 +476,8 @@ class DeviceSearch:
         return False
 
     def _device_kind(self, device: PoolDevice) -> Hashable:
-        """Equal for devices that lead to the same end: those that take counters do so from their pool."""
+        """A key that is equal for devices with the same end: those that take counters do so from their
+        pool."""
         return (
             self._model_kind(device.model),
             device.is_reached,
@@ -485,14 +487,15 @@ class DeviceSearch:
         )
 
     def _consumed_amounts(self, device: DeviceId) -> Amounts | None:
-        """The amounts of a shared device that claims have."""
+        """The amounts of a shared device that claims consume."""
         return self.claims.consumed(device) if self.cells.shares and self.claims.shares else None
 
     def _model_kind(self, model: DeviceModel) -> Hashable:
-        """All that this search reads of devices of *model*. Devices of one kind lead to the same end.
+        """A key of all that this search reads of devices of *model*. Devices of one kind lead to the same
+        end.
 
-        Drivers give each device an attribute of its own, such as its UUID, which hardly any claim asks for:
-        by that alone each device would be of a kind of its own, and n requests that cannot all be met would
+        Drivers give each device an attribute of its own, such as its UUID, which hardly any claim asks for.
+        By that alone each device would be of a kind of its own, and n requests that cannot all be met would
         be tried with all orders of the devices.
         """
         kind = self._kind_by_model.get(model.number)
@@ -515,8 +518,8 @@ class DeviceSearch:
         return kind
 
     def _state(self, place: DeviceSlot) -> Hashable:
-        """*place*, and how many devices of each kind were taken for what. Searches from equal states end
-        alike."""
+        """A key of *place* and the devices taken so far: their numbers by kind and use. Searches from equal
+        states end alike."""
         users: dict[DeviceId, list[tuple[int, str]]] = {}
         kinds: dict[DeviceId, Hashable] = {}
         for claim, devices in enumerate(self.taken):
@@ -538,7 +541,7 @@ class DeviceSearch:
         return not holders and not self.claims.has_whole(device.id, self.cells.shares)
 
     def _take(self, claim: int, option: Option, device: PoolDevice, *, must: bool = False) -> bool:
-        """Take *device* if it is free and nothing is against it; gives whether it was taken."""
+        """Take *device* if it is free and nothing is against it. Returns whether it was taken."""
         spec = device.model.device
         if not self._is_free(claim, option, device) or (
             self.cells.leaves_counted_devices and spec.consumes_counters
@@ -550,7 +553,7 @@ class DeviceSearch:
         if has_counters and not self._take_counters(device):
             return False
         if not self._add_to_constraints(claim, option, device, must):
-            # Upstream: up to 1.35 a device that is turned down keeps its counters.
+            # Upstream: up to 1.35 a rejected device keeps its counters.
             if has_counters and not self.cells.keeps_counters:
                 self._add_counters(device, 1)
             return False
@@ -563,8 +566,7 @@ class DeviceSearch:
         return True
 
     def _add_to_constraints(self, claim: int, option: Option, device: PoolDevice, must: bool) -> bool:
-        """Whether no taint, no constraint and no capacity is against *device*, which is then counted by all
-        constraints."""
+        """Whether no taint, constraint or capacity is against *device*; if so, all constraints count it."""
         if self.cells.taints and not tolerates(option, device.model.device):
             return False
         constraints = self._constraints[claim]
@@ -586,8 +588,8 @@ class DeviceSearch:
         return False
 
     def _give_back(self, claim: int, before: int) -> None:
-        """Undo the last :meth:`_take`, before which the claim had that many devices."""
-        # Where mode All leaves its marks, what it took is still on the list.
+        """Undo the last :meth:`_take`; *before*: the claim's number of devices before it."""
+        # Where mode All leaves marks, the devices that it took are still on the list.
         device, option, consumed, has_counters = self.taken[claim][before]
         for constraint in self._constraints[claim]:
             constraint.remove(option.base, option.alternative)
@@ -602,14 +604,14 @@ class DeviceSearch:
     # --- counters -------------------------------------------------------------------------------------------
 
     def _take_counters(self, device: PoolDevice) -> bool:
-        """Take what *device* needs of the counters of its pool, if no counter lacks then."""
+        """Take the amounts that *device* needs from the counters of its pool, if there is enough in each."""
         name = device.id[1]
         if name not in self._counters:
-            # Upstream: pools are told apart by name alone, so that the first of a name gives the counters.
+            # Upstream: pools are distinguished by name alone, so the first of a name gives the counters.
             pool = next(pool for pool in self.pools if pool.name == name and device.id[0] == pool.driver)
             self._counters[name] = dict(pool.counters)
             for pool_device in (*pool.devices, *pool.elsewhere):
-                # It takes counters because claims have it.
+                # The device takes counters because claims have it.
                 if self.claims.has_whole(pool_device.id, self.cells.shares and self.cells.keeps_counters):
                     self._add_counters(pool_device, -1)
         self._add_counters(device, -1)

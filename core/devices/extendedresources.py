@@ -28,7 +28,7 @@ from ..cluster.listings import EXTENDED, EXTENDED_MARK, IMPLICIT
 from ..pods import is_extended_resource
 
 LONGEST_BASE = 58
-"""The letters of a generated name before its last five."""
+"""The length of a generated name without its last five letters."""
 
 
 class RequestMapping(NamedTuple):
@@ -40,12 +40,12 @@ class RequestMapping(NamedTuple):
 
 
 def is_device_resource(name: str) -> bool:
-    """Whether devices can be asked for by the resource *name*."""
+    """Whether the resource *name* can request devices."""
     return is_extended_resource(name) or name.startswith(IMPLICIT)
 
 
 def special_claim(pod: Pod) -> ResourceClaim:
-    """The claim for the extended resources of *pod*, before it is known what they are on a node."""
+    """The claim for the extended resources of *pod*, before its requests on a node are known."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
@@ -74,8 +74,8 @@ def as_written(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
 def with_requests(
     claim: ResourceClaim, pod: Pod, resources: Iterable[str], class_of: Callable[[str], str]
 ) -> ResourceClaim:
-    """*claim* for those of the extended *resources* of *pod* that a node gives as devices of the class that
-    *class_of* tells."""
+    """*claim* with requests for the extended *resources* of *pod* that a node gives as devices. *class_of*:
+    resource -> the class of its devices."""
     requests = sorted(
         (request for name in sorted(resources) for request in _requests_for(pod, name, class_of(name))[0]),
         key=lambda request: request.name,
@@ -101,8 +101,8 @@ def status_of(claim: ResourceClaim, mappings: Sequence[RequestMapping]) -> dict[
 def _requests_for(
     pod: Pod, resource: str, class_name: str
 ) -> tuple[list[DeviceRequest], list[RequestMapping]]:
-    """The requests for one *resource*. Init containers that end use the devices of those that come after
-    them, and one another's."""
+    """The requests for one *resource*. Init containers that end use the devices of later containers, and one
+    another's."""
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     ending = {at for at, container in enumerate(pod.spec.init_containers) if not container.is_sidecar}
     lasting: list[DeviceRequest | None] = [None] * len(containers)
@@ -133,7 +133,7 @@ def _count(request: DeviceRequest) -> int:
 def _container_request(
     at: int, container: Container, resource: str, class_name: str, reusable: Sequence[DeviceRequest | None]
 ) -> tuple[DeviceRequest | None, list[RequestMapping]]:
-    """The request of one container for what the *reusable* ones do not give it already."""
+    """The request of one container for devices that the *reusable* ones do not cover."""
     quantity = container.requests.get(resource)
     count = 0 if quantity is None or quantity.nanos % 10**9 else quantity.value()
     mappings: list[RequestMapping] = []

@@ -42,10 +42,10 @@ TOO_LATE = 3
 INVALID = 4
 """The outcomes of a search. INVALID: it found nothing, and a pool is invalid."""
 MOST_SECONDS = 10.0
-"""Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take
-time without a limit."""
+"""The time limit of searches. Upstream: the default of filterTimeout from 1.34 on. Here it holds for all
+releases, as no input may take time without a limit."""
 MOST_KEPT = 1 << 10
-"""Kinds of claims of which it is kept what searches came to."""
+"""The most kinds of claims whose outcomes of searches are kept."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -56,24 +56,24 @@ class _Outcomes:
     revisions: Hashable
     """The revisions of looks and of classes."""
     scores: dict[int, int] = attrs.Factory(dict)
-    """Look -> the score of what was found, where it is above 0."""
+    """Look -> the score of the devices found, where it is above 0."""
 
 
 BEST_ALTERNATIVE = 8
-"""The score of the first alternative of a request; each after it has one less. Upstream:
+"""The score of a request's first alternative; each one after it has one less. Upstream:
 FirstAvailableDeviceRequestMaxSize."""
 
 
 @rebuilt_from("table", "listings", "cells")
 @attrs.define(eq=False, repr=False)
 class Devices:
-    """The devices of a cluster, and what claims can have of them."""
+    """The devices of a cluster, and their allocation to claims."""
 
     table: NodeTable
     listings: Listings
     cells: DeviceCells
     seconds: float = MOST_SECONDS
-    """The time for all searches of a cycle, in seconds; those that have not ended then are TOO_LATE."""
+    """The time for all searches of a cycle, in seconds; searches that have not ended then are TOO_LATE."""
     judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
     _outcomes_by_claims: dict[Hashable, _Outcomes] = attrs.Factory(dict)
@@ -95,7 +95,7 @@ class Devices:
         return np.array([scores.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
 
     def _outcomes_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Outcomes:
-        """The outcomes of searches for *claims*, among others on *rows*."""
+        """The outcomes of searches for *claims*, at least on *rows*."""
         pools = self.pools
         pools.refresh()
         key = tuple([claim.spec for claim in claims])
@@ -147,7 +147,7 @@ class Devices:
         return ""
 
     def allocate(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult] | None:
-        """The allocation of each of *claims* on *row*; None where they cannot have all devices. Raises
+        """The allocation of each of *claims* on *row*; None where not all devices are possible. Raises
         AllocationError."""
         self.pools.refresh()
         plan = self._search(claims, row)
@@ -181,7 +181,7 @@ class Devices:
         ).run()
 
     def planner(self) -> DevicePlanner:
-        """A planner of what claims ask for."""
+        """A planner of the requests of claims."""
         listings = self.listings
         return DevicePlanner(
             listings.device_classes.get, self.cells, self.judge, listings.resource_claims.consumed
@@ -213,8 +213,7 @@ class Devices:
 
 
 def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
-    """The score of the alternatives of *claim* that devices were allocated for. Upstream: computeScore of the
-    plugin."""
+    """The score of the allocated alternatives of *claim*. Upstream: computeScore of the plugin."""
     alternatives = (
         (f"{request.name}/{alternative.name}", at)
         for request in claim.spec.devices.requests
@@ -225,7 +224,7 @@ def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
 
 
 def _node_selector(taken_devices: Sequence[TakenDevice], node_name: str) -> NodeSelector | None:
-    """The nodes from which all devices can be reached; None: from all. Upstream: createNodeSelector."""
+    """The nodes that reach all devices; None: all nodes. Upstream: createNodeSelector."""
     fields: list[Requirement] = []
     expressions: list[Requirement] = []
     for device in taken_devices:
@@ -233,7 +232,7 @@ def _node_selector(taken_devices: Sequence[TakenDevice], node_name: str) -> Node
         if device.device.own("node_name") or device.device.device.binds_to_node:
             field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
             return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
-        # A slice's node selector has one term: the API server sees to it.
+        # A slice's node selector has one term: the API server enforces that.
         for term in selector.node_selector_terms if selector is not None else ():
             _add(fields, term.match_fields)
             _add(expressions, term.match_expressions)
@@ -257,19 +256,19 @@ def _add(requirements: list[Requirement], new_requirements: Sequence[Requirement
 
 
 # --- Devices of a class by node -----------------------------------------------------------------------------
-# How many each node reaches and how many of them are in use, for scores of extended resources.
+# The numbers of devices that each node reaches and that are in use, for scores of extended resources.
 # Upstream: calculateDRAResourceTotals in
 # pkg/scheduler/framework/plugins/noderesources/resource_allocation.go.
 
 
 Totals = tuple[Ints, Ints]
-"""Devices and those in use: int64[rows] each."""
+"""The numbers of devices and of those in use: int64[rows] each."""
 
 
 @rebuilt_from("table", "listings")
 @attrs.define(eq=False, repr=False)
 class DeviceTotals:
-    """The devices that give extended resources, counted for all rows of a table. Slices of any generation
+    """The devices that provide extended resources, counted for all rows of a table. Slices of any generation
     count."""
 
     table: NodeTable
@@ -279,7 +278,7 @@ class DeviceTotals:
     _totals: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
 
     def of(self, resource: str, rows: Rows) -> Totals:
-        """The number of devices that give *resource* on each of *rows*, and of those in use."""
+        """The number of devices that provide *resource* on each of *rows*, and of those in use."""
         device_class = self.listings.device_classes.by_resource[resource]
         revisions = (
             id(device_class),
@@ -320,7 +319,7 @@ class DeviceTotals:
 
 
 # --- The reason against each device that a node reaches -----------------------------------------------------
-# For people who ask why a claim cannot be served there.
+# For users who ask why a claim cannot be served there.
 
 
 UNMATCHED = "selector of "
@@ -328,10 +327,10 @@ UNMATCHED = "selector of "
 
 
 class RefusedDevices(Record):
-    """Devices that are turned down for one reason."""
+    """Devices that are rejected for one reason."""
 
     why: str
-    """The first selector that does not match, the claim that uses them, or what they lack."""
+    """The reason: the first selector that does not match, the claim that uses them, or what they lack."""
     devices: Names
 
 
@@ -340,14 +339,14 @@ class DeviceAccount(Record):
 
     claim: str
     request: str
-    """request, or request/alternative"""
+    """The request, or request/alternative."""
     device_class: str = field(name="class")
-    """The DeviceClass that is asked for."""
+    """The requested DeviceClass."""
     wanted: Count
     takes_all: bool = field(name="all")
-    """Every device that matches is wanted, which are as many as said."""
+    """Whether every matching device is requested; ``wanted`` is then their number."""
     usable: Names
-    """Devices that are free and match: driver/pool/device."""
+    """The devices that are free and match: driver/pool/device."""
     refused: tuple[RefusedDevices, ...]
 
     @property
@@ -358,8 +357,8 @@ class DeviceAccount(Record):
 
 
 def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[DeviceAccount, ...]:
-    """An account of the devices on *row* for each request of *claims*; none where the requests themselves
-    cannot be tried."""
+    """An account of the devices on *row* for each request of *claims*; none where the requests themselves are
+    invalid."""
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
@@ -412,7 +411,7 @@ def _account(
 def _objections(
     devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]
 ) -> Iterator[str]:
-    """The reasons against *device*, the first to count first."""
+    """The reasons against *device*, the first one that counts first."""
     cells = devices.cells
     model = device.model
     # The selector of the class, and that of the request, that does not match *device*.

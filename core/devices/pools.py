@@ -62,8 +62,8 @@ class DeviceModel:
         return attribute
 
     def as_input(self) -> Values:
-        """The variable ``device`` of an expression. Raises DeviceSelectorError for an attribute that has no
-        value to compare.
+        """The variable ``device`` of an expression. Raises DeviceSelectorError for an attribute without a
+        comparable value.
 
         Upstream: DeviceMatches in dynamic-resource-allocation/cel/compile.go.
         """
@@ -108,7 +108,7 @@ def _value(name: str, attribute: DeviceAttribute) -> Any:
 
 @define(eq=False, repr=False)
 class DeviceModels:
-    """The models of all devices that were met."""
+    """The models of all known devices."""
 
     _models: dict[Hashable, DeviceModel] = Factory(dict)
 
@@ -134,7 +134,7 @@ PoolId = tuple[str, str]
 CounterId = tuple[str, str]
 """A set of counters, and a counter of it."""
 MOST_LOOKS = 1 << 18
-"""Looks that are known; after that all is begun anew."""
+"""The most looks that are kept; with more all are numbered anew."""
 
 
 @frozen(eq=False, repr=False)
@@ -146,10 +146,10 @@ class PoolDevice:
     device: Device
     slice: ResourceSlice
     is_reached: bool = True
-    """The node reaches it: each device of some slices says itself which do."""
+    """Whether the node reaches it; in some slices each device names its own nodes."""
 
     def own(self, name: str) -> Any:
-        """The field *name* among those that decide which nodes reach it: the device's own, or its slice's."""
+        """A field that decides which nodes reach it, called *name*: the device's own, or its slice's."""
         return getattr(self.device if self.slice.spec.per_device_node_selection else self.slice.spec, name)
 
 
@@ -161,35 +161,35 @@ class Pool:
     name: str
     devices: Sequence[PoolDevice]
     is_incomplete: bool
-    """Not all of its slices are there."""
+    """Whether some of its slices are missing."""
     invalid: str
-    """The name of a device that is in it twice, or another fault; empty: it is valid. In releases that ask for
-    *whole_pools* incomplete ones are not checked."""
+    """The name of a device that is in it twice, or another fault; empty: it is valid. In releases with cell
+    *whole_pools* incomplete pools are not checked."""
     counters: Mapping[CounterId, int] = Factory(dict)
     """The amount of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()
-    """Its devices in slices that these nodes do not reach, which take counters too."""
+    """Its devices in slices that these nodes do not reach; they take counters too."""
     rows: list[int] = Factory(list)
     """The rows of the nodes that reach it."""
     kind: int = 0
-    """The same for pools whose devices are of the same models in the same order."""
+    """A number that is equal for pools with devices of the same models in the same order."""
     used: Hashable = 0
     """The devices in use, as bits, and the amounts in use of shared ones."""
 
     def is_whole(self, cells: DeviceCells) -> bool:
-        """Whether it may give devices; in the releases that do not ask for *whole_pools* each may."""
+        """Whether it may give devices; in releases without cell *whole_pools* each pool may."""
         return not (cells.whole_pools and (self.is_incomplete or self.invalid))
 
     @property
     def invalid_text(self) -> str:
-        """The error of a search that comes to an invalid pool."""
+        """The error of a search that reaches an invalid pool."""
         return f"pool {self.name} is invalid: duplicate device name {self.invalid}"
 
 
 @rebuilt_from("table", "listings", "cells")
 @define(eq=False, repr=False)
 class Pools:
-    """The pools of all rows of a table, brought up to date by :meth:`refresh`.
+    """The pools of all rows of a table, updated by :meth:`refresh`.
 
     ``looks``: int64[rows], equal where searches end alike.
     """
@@ -206,18 +206,17 @@ class Pools:
     _by_device: dict[DeviceId, list[Pool]] = Factory(dict)
     _pools: dict[Hashable, Pool | None] = Factory(dict)
     _faulty: dict[PoolId, Pool] = Factory(dict)
-    """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of
-    that."""
+    """The pools with faulty counters. All nodes reach counters, and so see the fault."""
     _kinds: dict[Hashable, int] = Factory(dict)
     _look_numbers: dict[Hashable, int] = Factory(dict)
-    """The pools of a row, as kinds with what is in use -> its look."""
+    """The pools of a row, by kind and use -> its look."""
     _nodes: list[tuple[str, Map[str]] | None] = Factory(list)
     """Row -> the name and labels of its node."""
     _revisions: tuple[int, int, int] = (-1, -1, -1)
     """The revisions of slices, of node objects, and of devices in use."""
 
     def refresh(self) -> None:
-        """Bring everything up to date."""
+        """Update everything."""
         slices = self.listings.slices.version
         nodes = self.table.changed.node_revision
         claims = self.listings.resource_claims.log.revision
@@ -250,7 +249,7 @@ class Pools:
                     self._update_use(new_pool)
             self.looks = np.array([self._look_number(pools) for pools in self.of_row], np.int64)
         else:
-            # Some devices are in use that were not, or no longer.
+            # Some devices came into use, or out of use.
             devices = {device for step in steps for device in step}
             touched = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
             for pool in touched.values():
@@ -275,7 +274,7 @@ class Pools:
     def _look_number(self, pools: tuple[Pool, ...]) -> int:
         key: Hashable = tuple([(pool.kind, pool.used) for pool in pools])
         if len(names := [pool.name for pool in pools if pool.counters]) > 1:
-            # Upstream: the counters of pools with one name are taken for the same.
+            # Upstream: the counters of pools with the same name count as the same.
             key = key, tuple(map(names.index, names))
         return self._look_numbers.setdefault(key, len(self._look_numbers))
 
@@ -318,7 +317,7 @@ class Pools:
     def _pool(
         self, name: PoolId, slices: list[ResourceSlice], row: int, reach: ReachableSlices
     ) -> Pool | None:
-        """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
+        """The pool called *name* of *slices*; None where there are newer slices elsewhere."""
         unreached = reach.unreached(slices, row)
         key = name, tuple(device_slice.name for device_slice in slices), unreached
         if key not in self._pools:
@@ -390,7 +389,7 @@ def _newest_generation(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
 
 
 def _shape(pool: Pool) -> Hashable:
-    """Equal for pools in which searches cannot tell the devices apart."""
+    """A key that is equal for pools whose devices searches cannot tell apart."""
     devices = tuple((device.model.number, device.is_reached) for device in pool.devices)
     return (
         pool.is_incomplete,
@@ -402,7 +401,7 @@ def _shape(pool: Pool) -> Hashable:
 
 
 def _first_repeated(names: Iterable[str]) -> str:
-    """The first of *names* that is there twice; empty: none is."""
+    """The first of *names* that occurs twice; empty: none does."""
     earlier = set()
     return next((name for name in names if name in earlier or earlier.add(name)), "")  # type: ignore[func-returns-value]
 
@@ -438,7 +437,7 @@ class ReachableSlices:
     selected: list[tuple[ResourceSlice, Mask]] = Factory(list)
     """Slices with node selectors, each with the rows that match: bool[rows]."""
     of_devices: dict[str, list[Mask]] = Factory(dict)
-    """Name of a slice in which each device says its nodes -> for each of them the rows."""
+    """Name of a slice in which each device names its nodes -> the rows of each device."""
     of_pool: dict[PoolId, list[ResourceSlice]] = Factory(dict)
     """All slices of each pool."""
     counters: dict[PoolId, list[ResourceSlice]] = Factory(dict)
@@ -486,7 +485,7 @@ class ReachableSlices:
         return reach
 
     def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
-        """The devices of *slices* that the node on *row* does not reach: slice and place."""
+        """The devices of *slices* that the node on *row* does not reach, each by slice and place."""
         masks = ((s.name, self.of_devices.get(s.name, ())) for s in slices) if self.of_devices else ()
         return tuple(
             (name, at)
@@ -504,7 +503,7 @@ class ReachableSlices:
 
 @frozen(eq=False, repr=False)
 class ReachedRows:
-    """The rows of a table that slices and devices can be reached from."""
+    """The rows of a table that reach slices and devices."""
 
     table: NodeTable
     _masks: dict[NodeSelector, Mask] = Factory(dict)
@@ -525,17 +524,17 @@ class ReachedRows:
 
 # --- shared capacities --------------------------------------------------------------------------------------
 
-# Capacities of devices that several claims share: how much a request takes of each, and whether that is left.
-# Upstream: consumable_capacity.go in structured/internal/experimental. Amounts are in billionths.
+# Capacities of devices that several claims share: the amount of each that a request takes, and whether that
+# is left. Upstream: consumable_capacity.go in structured/internal/experimental. Amounts are in billionths.
 
 Amounts = Mapping[str, int]
-"""Capacity -> how much of it."""
+"""Capacity -> amount."""
 _ONE = 10**9
 
 
 def has_room(device: Device, request: DeviceAsk, used: Iterable[Amounts | None]) -> bool:
-    """Whether *device* has as much left as *request* would take, beside what is *used* of it. Without shares
-    nothing else is used."""
+    """Whether *device* has enough left for *request*, beside what is *used* of it. Without shares nothing
+    else is used."""
     requested = {} if request.capacity is None else request.capacity.requests
     if not requested.keys() <= device.capacity.keys():
         return False

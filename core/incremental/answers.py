@@ -1,8 +1,8 @@
-"""Layer 1: what rules answered for the whole table, brought up to date when it is asked for.
+"""Layer 1: the answers of rules for the whole table, each brought up to date when it is asked for.
 
 An answer is kept by (rule, the rule's key of the pod): a thousand pods of one template, or of templates that
-agree in what the rule reads, pay for one. Stale rows are evaluated as a small batch; a rule that counts over
-domains is evaluated for all rows when one of the counters that it looked at moved.
+agree in what the rule reads, share one. Stale rows are evaluated as a small batch. A rule that counts over
+domains is evaluated for all rows when one of its counters moved.
 """
 
 from __future__ import annotations
@@ -54,29 +54,27 @@ Still = tuple[int, int, int]
 
 
 class Unanswerable(Exception):
-    """A predicate has an error for some row: this cycle must find out node by node whether the error
-    counts."""
+    """A predicate has an error for some row: the cycle must find out node by node whether it counts."""
 
 
 @attrs.frozen(eq=False)
 class Scope:
-    """The reads of a rule, as far as they decide when its answer is stale. There is one for each
-    declaration."""
+    """The parts of a rule's reads that decide when its answer is stale. There is one for each declaration."""
 
     rowwise: bool
-    """The pods of the row itself."""
+    """Whether the rule reads the pods of the row itself."""
     counted: bool
-    """How many pods of the row some query counts: only where a counter moved are rows stale."""
+    """Whether it reads counts of the row's pods by queries: a row is stale only where a counter moved."""
     wide: bool
-    """What is on other rows."""
+    """Whether it reads other rows."""
     owners: bool
-    """Services and controllers."""
+    """Whether it reads services and controllers."""
     volumes: bool
-    """Volumes and claims."""
+    """Whether it reads volumes and claims."""
 
     @property
     def is_global(self) -> bool:
-        """It reads something that no row shows."""
+        """Whether the rule reads state that no row shows."""
         return self.wide or self.owners or self.volumes
 
     @staticmethod
@@ -90,38 +88,38 @@ class Scope:
 
 @attrs.define(eq=False, repr=False)
 class Answer:
-    """The answer of a rule for all rows of the table. It is written by :class:`~.answers.AnswerCache` alone.
+    """The answer of a rule for all rows of the table. Only :class:`~.answers.AnswerCache` writes it.
 
-    It is *declared* where the rule said which counts it follows from, by ``clauses`` or ``sums``: then the
+    It is *declared* where the rule gave the counts that it follows from, as ``clauses`` or ``sums``: then the
     rule is not asked again.
     """
 
     rule: Rule
     table: NodeTable
     answer: Any = None
-    """Of a predicate Failures, or None where it has nothing against any row; of a priority int64[size], its
-    raw scores."""
+    """A predicate's Failures, or None where it rejects no row; a priority's raw scores, int64[size]."""
     declared: Sequence[Clause] | Sums | None = None
     revision: int = 0
     """Moves when the answer may have changed."""
     size: int = 0
-    """Rows of the table when all were evaluated."""
+    """The number of rows in the table when all were evaluated."""
     shared: bool = False
-    """Others may have the arrays too, the rule or a reader: copy them before they change."""
+    """Whether the rule or a reader may have the arrays, too: copy them before they change."""
     constant: int | None = None
-    """The score of all rows, where it is known to be the same for all."""
+    """The score of all rows, where they are known to have the same; else None."""
     watches: list[Watched] = attrs.Factory(list)
     """The counters of the census that it depends on."""
     is_restless: bool = True
-    """It depends on something that neither ``still`` nor a counter shows: pods of the row, or volumes."""
+    """Whether the answer depends on pods of the row or on volumes, whose changes neither ``still`` nor a
+    counter shows."""
     verified_at: int = NEVER
     """The revision of the table for which the answer is right; NEVER: all rows are stale."""
     still: Still | None = None
-    """The revisions of what seldom moves, then."""
+    """The revisions of durable state at that moment."""
     environment: Environment | None = None
     """The revisions of what this rule reads, when the answer was verified; None: it is stale."""
     is_kept: bool = True
-    """The cache has not dropped it; else it is there as long as its readers are."""
+    """Whether the cache still has it; else it lives as long as its readers do."""
     scope: Scope = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -129,7 +127,7 @@ class Answer:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays, about."""
+        """The approximate size of its arrays, in bytes."""
         if isinstance(self.answer, Failures):
             return self.answer.codes.nbytes
         return 0 if self.answer is None or self.constant is not None else self.answer.nbytes
@@ -159,7 +157,7 @@ class Answer:
     # --- writing --------------------------------------------------------------------------------------------
 
     def declare(self, declared: Sequence[Clause] | Sums) -> None:
-        """Follow what the rule *declared* just now."""
+        """Take the rule's new declaration *declared*."""
         if isinstance(declared, Sums):
             sums = declared.each
         else:
@@ -174,7 +172,7 @@ class Answer:
         self.follow()
 
     def follow(self) -> None:
-        """Work a declared answer out anew."""
+        """Compute a declared answer again."""
         nodes = Batch.everywhere(self.table)
         declared = self.declared
         if isinstance(declared, Sums):
@@ -183,7 +181,7 @@ class Answer:
             self._take(failures_of([(clause, clause.judge()) for clause in declared or ()], nodes))
 
     def replace(self, answer: Any, watched: Sequence[PodCount]) -> None:
-        """Take what the rule answered for all rows, having looked at the counters *watched*."""
+        """Take the rule's new *answer* for all rows, and the counters *watched* that it read."""
         self.declared = None
         self.is_restless = self.scope.rowwise or self.scope.volumes
         self.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
@@ -196,7 +194,7 @@ class Answer:
         if isinstance(answer, np.ndarray):
             if len(answer) and answer[0] == answer[-1] and (answer == answer[0]).all():
                 self.constant = int(answer[0])
-                # One array for all such answers: most pods that come are strangers to most rules.
+                # All such answers share one array: most rules are indifferent to most pods that come.
                 answer = everywhere(self.constant, len(answer))
             elif answer.base is not None:
                 # A view may be of one of the table's own arrays, which change.
@@ -210,7 +208,7 @@ class Answer:
             answer.codes  # noqa: B018  # now: until then they may be masks that are views of the table's own arrays
 
     def _says(self, answer: Failures | None) -> bool:
-        """Whether *answer* turns down what was turned down before."""
+        """Whether *answer* rejects the same rows as before, for the same reasons."""
         before = self.answer
         if self.verified_at == NEVER or answer is None or before is None:
             return answer is before and self.verified_at != NEVER
@@ -232,7 +230,7 @@ class Answer:
             if self.constant is not None and (answer != self.constant).any():
                 self.constant = None
             return
-        # The answer, or from now on a copy of it where others may have it too.
+        # The answer itself, or from now on a copy where others may have it too.
         if before is None:
             self.answer = Failures(np.zeros(self.size, np.int64), {})
         elif self.shared:
@@ -273,9 +271,9 @@ def everywhere(score: int, size: int) -> Scores:
 
 
 LARGE_SHARE = 4
-"""Where more than one row in that many changed, all are looked at."""
+"""If more than one row in LARGE_SHARE changed, all are evaluated."""
 BYTES_A_ROW = 8
-"""What an answer weighs at most for each row of the table: one number."""
+"""The most bytes of an answer for each row of the table: one number."""
 
 
 @rebuilt_from("table", "limit")
@@ -288,20 +286,20 @@ class AnswerCache:
     _answers: dict[Hashable, Answer] = attrs.Factory(dict)
     """By :meth:`key`, the least recently looked up first."""
     _unweighed: int = 0
-    """How many are new since they were weighed."""
+    """The number of answers added since sizes were last summed."""
     _batch: Batch | None = None
-    """Of the rows that rules were asked about last."""
+    """The batch of the rows that rules were last asked about."""
     _whole: Batch | None = None
-    """Of all rows, as long as the table has *_derived*."""
+    """The batch of all rows, valid as long as the table has *_derived*."""
     _derived: Derived | None = None
     _changed: tuple[int, int, Rows | None] = (NEVER, NEVER, None)
-    """From which revision of the table to which, and the rows that changed."""
+    """Two revisions of the table, and the rows that changed between them."""
 
     def take_over(self, before: AnswerCache) -> None:
-        """Keep the answers of *before*, which is over, had the same table and listings, and rules that answer
+        """Keep the answers of *before*, a finished cache of the same table and listings whose rules answer
         the same.
 
-        Those that read volumes stay behind: each scheduler binds its own.
+        Answers that read volumes stay behind: each scheduler binds its own.
         """
         self._answers = {key: answer for key, answer in before._answers.items() if not answer.scope.volumes}
 
@@ -356,18 +354,18 @@ class AnswerCache:
                 answer.put(rows, answer.ask(cycle, self._batch))
         self._verified(answer, cycle, still)
         if isinstance(answer.answer, Failures) and answer.answer.errors is not None:
-            answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
+            answer.forget()  # texts name the pod itself, and errors can go without a declared change
             raise Unanswerable
 
     # --- finding --------------------------------------------------------------------------------------------
 
     @staticmethod
     def key(rule: Rule, template: Template) -> Hashable:
-        """The rule and what it reads of a pod: answers of equal keys are the same."""
+        """The rule and the pod's part that it reads: answers with equal keys are the same."""
         full_key = template.notes.get(rule.slot)
         if full_key is None:
             key = rule.key(template)
-            # A template whose notes named it would live until the next garbage collection.
+            # A template that its own notes name would live until the next garbage collection.
             full_key = template.notes[rule.slot] = (
                 type(rule),
                 rule.name,
@@ -386,7 +384,7 @@ class AnswerCache:
         return answer
 
     def forget(self, in_use: Collection[Template]) -> None:
-        """Keep the answers for the templates *in_use* alone."""
+        """Keep only the answers for the templates *in_use*."""
         slots = {answer.rule.slot for answer in self._answers.values()}
         keys = {template.notes.get(slot) for template in in_use for slot in slots}
         self._drop([key for key in self._answers if key not in keys])
@@ -397,8 +395,7 @@ class AnswerCache:
         return sum(answer.nbytes for answer in self._answers.values())
 
     def _make_room(self) -> None:
-        """Drops the answers not looked up for longest, down to half of the limit, once one in eight is
-        new."""
+        """Drop the answers not looked up for longest, down to half of the limit, once one in eight is new."""
         if len(self._answers) * self.table.size * BYTES_A_ROW <= self.limit:
             return
         self._unweighed += 1
@@ -420,13 +417,13 @@ class AnswerCache:
     # --- keeping up -----------------------------------------------------------------------------------------
 
     def still(self, cycle: Cycle) -> Still:
-        """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom
-        moves."""
+        """The revisions of all that rules read besides counters, volumes and the pods of the row; they seldom
+        move."""
         table = self.table
         return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
 
     def _verified(self, answer: Answer, cycle: Cycle, still: Still) -> None:
-        """The *answer* is right as all is now."""
+        """Note that *answer* is right for the current state."""
         answer.verified_at = self.table.changed.revision
         answer.still = still
         answer.environment = self._environment(answer, cycle, still)
@@ -435,14 +432,14 @@ class AnswerCache:
 
     @staticmethod
     def _environment(answer: Answer, cycle: Cycle, still: Still) -> Environment:
-        """The revisions of all that one answer hangs on but pods of the row and counters."""
+        """The revisions of all that one answer depends on, except pods of the row and counters."""
         scope = answer.scope
         (nodes, terms, owners) = still
         volumes = cycle.volumes_version if scope.volumes else 0
         return nodes, terms if scope.wide else 0, owners if scope.owners else 0, volumes
 
     def _stale_rows(self, answer: Answer, nodes_stay: bool) -> Rows | None:
-        """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all.
+        """The rows to evaluate for an answer that is not declared: none where it is up to date, None for all.
 
         *nodes_stay*: no node object changed.
         """
@@ -462,15 +459,15 @@ class AnswerCache:
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
 
     def _changed_since(self, revision: int) -> Rows | None:
-        """The rows of the table that changed after *revision*, worked out once for all rules that stand
-        there."""
+        """The rows of the table that changed after *revision*, computed once for all rules at that
+        revision."""
         log = self.table.changed
         if self._changed[:2] != (revision, log.revision):
             self._changed = revision, log.revision, log.since(revision)
         return self._changed[2]
 
     def _evaluate(self, answer: Answer, cycle: Cycle) -> None:
-        """Take what the rule declares, or ask it about all rows and note what it looks at."""
+        """Take what the rule declares; or ask it about all rows, and note which counters it reads."""
         census = self.table.census
         if self._whole is None or self._derived is not self.table.changed.derived:
             self._derived = self.table.changed.derived

@@ -1,8 +1,8 @@
-"""The materialised view of all rules of one template: who fits and who is best, brought up to date when asked
-for.
+"""The materialised view of all rules of one template: the rows that fit and the best of them, updated when
+asked for.
 
 The first pod of a template is decided row by row, by numpy; from the second on its rows are in classes
-(:mod:`.classes`), where every reduce step has a scale and the classes are few.
+(:mod:`.classes`), if every reduce step has a scale and the classes are few.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from .rows import OUT, Lookahead, LookaheadStats, RowScores
 
 MOST_MOVED = 64
 ROWS_A_MOVE = 64
-"""Rows that moved and classes, together, beyond which all rows are looked at by numpy; and after how many
-rows that bound grows by one."""
+"""With more moved rows and classes than MOST_MOVED plus one per ROWS_A_MOVE rows, numpy looks at all rows."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -38,36 +37,35 @@ class Board:
     answers: AnswerCache
     plan: Plan
     near: RowScores
-    """What the rules of the row alone say."""
+    """The row scores: the answers of the rules that look at the row alone."""
     far: FarRules = attrs.Factory(FarRules)
     order: Rows = NO_ROWS
     """The rows of the coming pass, each once."""
     count: int = 0
-    """How many rows fit."""
+    """The number of rows that fit."""
     wanted: int = 0
-    """How many feasible rows end the pass; fewer than there are rows: not all that fit are feasible."""
+    """The number of feasible rows that ends the pass; if there are more rows than that, not all that fit are
+    feasible."""
     classes: Classes | None = None
-    """None: the rows are looked at one by one."""
+    """The rows in classes; None: they are looked at one by one."""
     still: Still = (NEVER, NEVER, NEVER)
-    """The revisions of what seldom moves, which the far rules were asked at."""
+    """The revisions of durable state when the far rules were asked."""
     alike: dict[str, int] = attrs.Factory(dict)
-    """Rule that tells no nodes apart, as long as these revisions stay -> the score of each node, once it was
-    asked for."""
+    """Rule with equal scores for all nodes at these revisions -> that score, once it was asked for."""
     _order_revision: Hashable = None
-    """Which rows ``order`` has, in whatever sequence."""
+    """The revision of the set of rows in ``order``, whatever their sequence."""
     _open: Mask = NOWHERE
-    """bool[rows]: rows of ``order`` whose nodes, as objects, will do."""
+    """bool[rows]: the rows of ``order`` whose node objects pass the predicates that read these alone."""
     _fits: Mask | None = None
-    """bool[rows]; None: the classes say it."""
+    """bool[rows]: the rows that fit; None: ``classes`` has them."""
     _is_apart: bool = False
-    """Its rows cannot be in classes, or these are many."""
+    """Whether its rows cannot be put into classes, or into too many."""
     _revision: int = NEVER
-    """It moves by one for each row that can be in another class; NEVER: it was not asked since its far rules
-    were."""
+    """A counter of rows that may belong in another class; NEVER: not read since the far rules were asked."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays, and of the answers that it alone has."""
+        """Bytes of its arrays, and of the answers that it alone keeps."""
         parts = (self.classes, *[answer for answer in self.far.restless if not answer.is_kept])
         fits = NOWHERE if self._fits is None else self._fits
         return self._open.nbytes + fits.nbytes + sum([part.nbytes for part in parts if part is not None])
@@ -82,12 +80,12 @@ class Board:
     def refresh(
         self, cycle: Cycle, order: Rows, order_revision: Hashable, wanted: int, *, by_rows: bool = False
     ) -> bool:
-        """Bring fits and, where more than one row fits, the best up to date; False where this cycle needs the
-        long way.
+        """Update the rows that fit and, where more than one does, the best. False where this cycle has to be
+        run in full.
 
-        *order*: the rows of the coming pass, which *wanted* feasible ones end; *order_revision* says which
-        rows they are. *by_rows*: rows are asked about, not the best. Raises PriorityError where a priority
-        cannot be computed.
+        *order*: the rows of the coming pass, which ends with *wanted* feasible ones; *order_revision*
+        identifies the set of these rows. *by_rows*: rows are asked about, not the best. Raises PriorityError
+        where a priority cannot be computed.
         """
         self.order = order
         self.wanted = wanted
@@ -103,8 +101,8 @@ class Board:
                 [counter.revision for counter in self.far.counters]
             )
             moved = self._revision - before
-            # Grouping the rows costs as much as many turns row by row. How many classes there will be is a
-            # guess before.
+            # Grouping the rows costs as much as many turns row by row, and how many classes there will be is
+            # a guess.
             moved += moved // 2 if self.classes is None else len(self.classes.live)
             is_slower = (
                 by_rows or self._is_apart or before < 0 or moved > MOST_MOVED + len(order) // ROWS_A_MOVE
@@ -122,8 +120,7 @@ class Board:
         return True
 
     def _take_over(self, cycle: Cycle, still: Still, order_revision: Hashable) -> None:
-        """Asks the rules again for their declarations, as something durable moved, or other rows are
-        visited."""
+        """Ask the rules again for their declarations, as durable state moved, or other rows are visited."""
         table = cycle.table
 
         def visited() -> Mask:
@@ -138,7 +135,7 @@ class Board:
             if answer.answer is not None:
                 self._open = self._open & answer.answer.passed
         far = FarRules.of(cycle, self.answers, self.plan.beyond, self.plan.wider)
-        # Terms and services of others move often, and mostly change nothing for this template.
+        # Terms and services of other pods change often, and mostly change nothing for this template.
         if self.still[0] != still[0] or order_revision != self._order_revision or far.shape != self.far.shape:
             self.far = far
             self.classes = None
@@ -149,7 +146,7 @@ class Board:
         self.alike = {}
 
     def _judge_classes(self, cycle: Cycle) -> bool:
-        """Bring the classes up to date; False where rows have to be looked at."""
+        """Update the classes; False where rows have to be looked at one by one."""
         try:
             classes = self.classes
             if classes is None:
@@ -221,7 +218,7 @@ class Board:
         return row
 
     def totals(self, cycle: Cycle, rows: Rows) -> Ints:
-        """The totals of the feasible *rows*, in visiting order, but for what all have: int64[k]. Raises
+        """The totals of the feasible *rows*, in visiting order, without what all have: int64[k]. Raises
         PriorityError, and NoScale."""
         if self._fits is None and self.classes is not None:
             classes = self.classes
@@ -243,7 +240,7 @@ class Board:
 
 
 BOARD_OBJECTS = 1 << 12
-"""Bytes of a board and of its answers beside their arrays, as tracemalloc has measured them."""
+"""Bytes of a board and of its answers besides their arrays, as measured by tracemalloc."""
 
 
 @rebuilt_from("answers", "limit")
@@ -255,9 +252,9 @@ class Boards:
     limit: int
     _known: dict[Template, Board] = attrs.Factory(dict)
     _plans: dict[Hashable, Plan] = attrs.Factory(dict)
-    """By the rules that concern a pod."""
+    """The plans by the rules that concern a pod."""
     _unweighed: int = 0
-    """How many are new since they were weighed."""
+    """The number of boards added since sizes were last summed."""
     _luck: LookaheadStats = attrs.Factory(LookaheadStats)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.Factory(WeakValueDictionary)
 
@@ -286,13 +283,12 @@ class Boards:
         return board
 
     def forget(self, in_use: Collection[Template]) -> None:
-        """Keep the boards and answers of the templates *in_use* alone."""
+        """Keep only the boards and answers of the templates *in_use*."""
         self._known = {template: board for template, board in self._known.items() if template in in_use}
         self.answers.forget(in_use)
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
-        """The row scores of *pod*, which it shares with all templates that these rules cannot tell from
-        it."""
+        """The row scores of *pod*, shared by all templates that these rules cannot tell apart."""
         keys = (
             [self.answers.key(rule, pod) for rule in plan.near],
             [self.answers.key(rule, pod) for rule, _ in plan.worth],
@@ -313,7 +309,7 @@ class Boards:
         return sum(BOARD_OBJECTS + board.nbytes for board in boards) + sum(near.nbytes for near in row_scores)
 
     def _make_room(self) -> None:
-        """Drops the boards not asked for longest, an eighth at a time, once one in eight is new."""
+        """Drop the boards not asked for longest, an eighth at a time, once one in eight is new."""
         self._unweighed += 1
         if self._unweighed * 8 <= len(self._known):
             return

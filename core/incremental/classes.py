@@ -1,5 +1,4 @@
-"""The rows of a board in classes: a class has the rows that are equal in all that the rules of one template
-see of a row.
+"""The rows of a board in classes: rows of one class look the same to all rules of one template.
 
 A rule sees the worth of the row by itself, the values of few-valued labels, and sums of pods on the row or in
 its small domain. Rows that are equal in these get the same answer from every rule, so each class is judged
@@ -41,13 +40,13 @@ from .farrules import FarRules, FarScore
 from .rows import OUT, RowScores
 
 MOST_CLASSES = 256
-"""With more classes all rows are looked at by numpy instead."""
+"""With more classes numpy looks at all rows instead."""
 MOST_SINGLE = 256
-"""With more rows to move all are grouped anew."""
+"""With more rows to move, all are grouped anew."""
 FEW_ROWS = 4
-"""With more rows to move their keys are read by numpy: ten take 5.6 us one by one, 2.8 us together."""
+"""With more rows to move, numpy reads their keys: ten take 5.6 us one by one, 2.8 us together."""
 MOST_STALE = 32
-"""Places in a list beyond twice the rows of its class; with more it is made anew."""
+"""The most places in a list beyond twice the rows of its class; with more it is made anew."""
 MOST_KEYS = 1 << 62
 
 
@@ -63,7 +62,7 @@ class RowSum:
     """The sums of some rows."""
     _seen: list[Watched] = attrs.field(init=False)
     _are_apart: bool = attrs.field(init=False)
-    """No two rows have a domain in common."""
+    """Whether no two rows have a domain in common."""
 
     def __attrs_post_init__(self) -> None:
         domain_sum = self.sum
@@ -79,7 +78,7 @@ class RowSum:
         return self.sum.everywhere(Batch.everywhere(self.table))
 
     def moved(self) -> Sequence[int] | None:
-        """The rows whose sum may be another since it was asked last; None: any."""
+        """The rows whose sum may have changed since the last call; None: any."""
         moved: Sequence[int] = ()
         for watch in self._seen:
             counter = watch.counter
@@ -100,8 +99,8 @@ class RowSum:
 
 @attrs.define(eq=False, repr=False)
 class AskedRow:
-    """The answer of a rule that declares nothing on each row: its raw score, or 1 where it has nothing
-    against the row."""
+    """The answer for each row of a rule that declares nothing: its raw score, or 1 where it does not reject
+    the row."""
 
     answer: Answer
     seen: int = NEVER
@@ -126,8 +125,8 @@ class AskedRow:
 
 
 class ScoresOfClasses(msgspec.Struct, eq=False):
-    """Raw scores by class; *codes*: the values of a column; *sizes*: how many feasible nodes each class
-    has."""
+    """Raw scores by class. *codes*: the values of a column; *sizes*: the number of feasible nodes in each
+    class."""
 
     scores: Sequence[int]
     codes: Sequence[int]
@@ -152,8 +151,8 @@ class ScoresOfClasses(msgspec.Struct, eq=False):
 
 @attrs.frozen(eq=False, repr=False)
 class ClassTest:
-    """A clause, and where classes have the sum that it tests: in slot *few* as a domain, or in *moving*,
-    where *present* has the label."""
+    """A clause, and the place of its sum in a class: slot *few* of a domain, or *moving*, where slot
+    *present* has the label."""
 
     clause: Clause
     few: int | None
@@ -161,7 +160,7 @@ class ClassTest:
     present: int
 
     def passed(self, classes: Classes, which: list[int]) -> list[int]:
-        """The classes of *which* that it does not refuse."""
+        """The classes among *which* that it does not refuse."""
         clause = self.clause
         if self.few is not None:
             codes = classes.fixed[self.few]
@@ -179,10 +178,10 @@ class ClassTest:
 
 @attrs.frozen(eq=False, repr=False)
 class ClassScore:
-    """A priority, and where classes have what its raw score adds up from."""
+    """A priority, and the places in a class of the parts of its raw score."""
 
     few: Sequence[tuple[DomainSum, int]]
-    """Sums by few domains, each with the slot that says in which domain a class is."""
+    """Sums by few domains, each with the slot of a class's domain."""
     moving: Sequence[int]
     fixed: int | None
     """The slot of a score that follows from node objects alone."""
@@ -217,8 +216,8 @@ class NoScale(Exception):
 
 @attrs.define(eq=False, repr=False)
 class RowView:
-    """The view of a row by the rules of one template, each thing once: values of nodes in slots, and what
-    moves with pods."""
+    """The parts of a row that the rules of one template see, each once: node values in slots, and values that
+    move with pods."""
 
     table: NodeTable
     columns: list[Ints] = attrs.Factory(list)
@@ -228,21 +227,21 @@ class RowView:
     _places: dict[object, int] = attrs.Factory(dict)
 
     def slot(self, key: object, codes: Ints) -> int:
-        """The slot of the column of that *key*, with these *codes*: int64[rows or more]."""
+        """The slot of the column called *key*, with these *codes*: int64[rows or more]."""
         if key not in self._slots:
             self._slots[key] = len(self.columns)
             self.columns.append(codes[: self.table.size])
         return self._slots[key]
 
     def place(self, key: object, make: Callable[[], RowSum | AskedRow]) -> int:
-        """The place of what moves by that *key*."""
+        """The place of the moving value called *key*."""
         if key not in self._places:
             self._places[key] = len(self.moving)
             self.moving.append(make())
         return self._places[key]
 
     def sum(self, domain_sum: DomainSum) -> int:
-        """The place of a sum that rows do not share, or few."""
+        """The place of a sum that no rows, or only a few, share."""
         return self.place(domain_sum.shape, partial(RowSum, domain_sum, self.table))
 
     def asked(self, answer: Answer) -> int:
@@ -289,64 +288,67 @@ class Classes:
     """The classes of one template. By class: ``size``, ``keys``, ``fits``, ``fixed[slot]``, ``sums[place]``.
 
     Invariants: the sizes add up to the rows that are open and fit by themselves; ``of_row`` has the class of
-    each of them as of what was followed; each list of places has every place of its class; ``best`` and
-    ``count`` are right as long as ``is_judged``."""
+    each of them as of the last changes followed; each list of places has every place of its class; ``best``
+    and ``count`` are right as long as ``is_judged``.
+    """
 
     table: NodeTable
     near: RowScores
     far: FarRules
     open: Mask
-    """bool[rows]: rows that are visited, and whose nodes, as objects, will do."""
+    """bool[rows]: the visited rows whose node objects pass the predicates that read these alone."""
     of_row: Ints = NO_INTS
-    """int64[rows]: the class of each row, -1 of one that is not open or does not fit by itself."""
+    """int64[rows]: the class of each row; -1 where a row is not open or does not fit by itself."""
     size: list[int] = attrs.Factory(list)
     keys: list[tuple[int, ...]] = attrs.Factory(list)
-    """What its rows are worth by themselves, the code of what nodes have in the slots, and the sums."""
+    """The key of each class: the worth of its rows by themselves, the code of their node values in the slots,
+    and the sums."""
     fits: list[bool] = attrs.Factory(list)
     fixed: list[list[int]] = attrs.Factory(list)
     sums: list[list[int]] = attrs.Factory(list)
     count: int = 0
-    """How many rows fit."""
+    """The number of rows that fit."""
     best: list[int] = attrs.Factory(list)
     """The classes with the highest total."""
     is_judged: bool = False
     live: dict[int, None] = attrs.Factory(dict)
-    """The classes that have rows."""
+    """The classes with rows."""
     _ids: dict[tuple[int, ...], int] = attrs.Factory(dict)
     """Key -> its class."""
     _free: list[int] = attrs.Factory(list)
     """Numbers of classes that lost their last row."""
     _fixed_of: list[tuple[int, ...]] = attrs.Factory(list)
-    """What nodes have in the slots, by code."""
+    """The node values in the slots, by code."""
     _slots: int = 0
-    """How many there are."""
+    """The number of slots."""
     _code: Ints = NO_INTS
     """int64[rows]: equal where node objects are equal for the rules; -1 where a row is not open."""
     _moving: list[RowSum | AskedRow] = attrs.Factory(list)
     _asked: list[int] = attrs.Factory(list)
-    """The places of what predicates answered that declare nothing."""
+    """The places of the answers of predicates that declare nothing."""
     _tests: list[ClassTest] = attrs.Factory(list)
     _scores: list[ClassScore] = attrs.Factory(list)
     _watches: list[Watched] = attrs.Factory(list)
     _fitting: Mask | None = None
-    """bool[classes + 1]: which fit, and False for rows that are in none; None: not asked for since it was
-    judged."""
+    """bool[classes + 1]: the classes that fit, and False for rows in none; None: not asked for since the last
+    judging."""
     _is_scored: bool = False
-    """The best of them were looked for, too."""
+    """Whether the best of them were looked for, too."""
     _needs_sizes: bool = False
-    """Scores may hang on how many rows each class has."""
+    """Whether scores may depend on the number of rows in each class."""
     _near_seen: int = NEVER
     _order: Rows = NO_ROWS
     _places: Rows = NO_ROWS
     """intp[rows]: the place of each row in the order."""
     _places_of: list[list[int] | None] = attrs.Factory(list)
-    """By class, the places of its rows, and others, which are dropped when they are met; None: not looked for
-    yet. They are negative and ascending, so that the first place is at the end, where a list is cheap to
+    """Class -> the places of its rows, and stale ones, which are dropped when met; None: not looked for yet.
+    They are negative and ascending, so that the first place is at the end, where a list is cheap to
     shorten."""
 
     @classmethod
     def of(cls, cycle: Cycle, near: RowScores, far: FarRules, is_open: Mask) -> Classes:
-        """All rows in classes, for the pod of *cycle*. Raises NoScale where a reduce step has no scale."""
+        """The classes of all rows, for the pod of *cycle*. Raises NoScale where a reduce step has no
+        scale."""
         classes = cls(cycle.table, near, far, is_open)
         classes._lay_out(cycle)
         classes.group()
@@ -354,7 +356,7 @@ class Classes:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays and lists, about."""
+        """The approximate size of its arrays and lists, in bytes."""
         places = sum(len(places) for places in self._places_of if places is not None)
         return (
             self.of_row.nbytes
@@ -366,7 +368,7 @@ class Classes:
     # --- what a class is ------------------------------------------------------------------------------------
 
     def _lay_out(self, cycle: Cycle) -> None:
-        """Find out what the rules see of a row."""
+        """Find out which parts of a row the rules see."""
         far = self.far
         view = RowView(self.table)
         self._tests = [view.test(clause) for clause in far.clauses]
@@ -428,7 +430,7 @@ class Classes:
     # --- following ------------------------------------------------------------------------------------------
 
     def follow(self) -> None:
-        """Move the rows that are others now, and see whether classes have to be judged again."""
+        """Move the changed rows to their classes, and see whether classes have to be judged again."""
         rows = self.near.moved.steps_since(self._near_seen)
         for source in self._moving:
             more = source.moved()
@@ -459,7 +461,7 @@ class Classes:
                 now = self._begin(key)
             before = of_row.item(row)
             if now != before:
-                # row goes from class before to now; -1: to none.
+                # The row moves from class *before* to *now*; -1: no class.
                 of_row[row] = now
                 if counts_sizes:
                     self.is_judged = False
@@ -521,8 +523,8 @@ class Classes:
             self.best = [at for at, total in zip(which, totals, strict=True) if total == most]
 
     def totals(self, cycle: Cycle, which: list[int], sizes: list[int]) -> list[int]:
-        """The totals of the classes *which*, of which *sizes* rows are feasible; what is the same for all is
-        left out."""
+        """The totals of the classes *which*, with *sizes* feasible rows each; a part that all share is left
+        out."""
         keys = self.keys
         totals = [keys[at][0] for at in which]
         for class_score in self._scores:
@@ -551,7 +553,7 @@ class Classes:
         size = self.size
         if self.count > 1 and isinstance(ties.pick, TopOfHeap):
             tied = self.among(best, order).nonzero()[0]
-            # The places among the rows that fit.
+            # Places among the rows that fit.
             among = tied if self.count == len(order) else self.feasible(order).cumsum()[tied] - 1
             return order.item(tied[ties.pick.among(among)])
         alike = size[best[0]] if len(best) == 1 else sum([size[at] for at in best])
@@ -575,8 +577,8 @@ class Classes:
     def host_in_window(
         self, cycle: Cycle, order: Rows, wanted: int, ties: TieBreaker
     ) -> tuple[int, int, bool]:
-        """The row of the host where a pass stops after *wanted* fits and one more, how many rows it visits,
-        and whether it stops.
+        """The outcome of a pass that stops after *wanted* fits and one more: host row, number of rows
+        visited, whether it stops.
 
         Raises NoScale and PriorityError.
         """

@@ -1,6 +1,8 @@
-"""The rules of one template that look further than the row: what they declare, and what they see of a row.
+"""The far rules of one template, which look further than the row: their declarations, and their view of a
+row.
 
-Upstream runs them node by node. Here each says what it hangs on: sums of pods by domain, or values of nodes.
+Upstream runs them node by node. Here each declares what it depends on: sums of pods by domain, or values of
+nodes.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from .answers import Answer, AnswerCache, Scope
 
 @attrs.define(eq=False, repr=False)
 class FarScore:
-    """A priority that looks further, or has a reduce step. Its raw scores are *sums*, or what it answered
-    when it was asked."""
+    """A priority that looks further than the row, or has a reduce step. Its raw scores are *sums*, or the
+    kept answer of the rule."""
 
     rule: Priority
     weight: int
@@ -38,20 +40,20 @@ class FarScore:
 
 @attrs.define(eq=False, repr=False)
 class FarRules:
-    """The declarations of one template's rules that look further, while node objects, terms, services and
-    controllers stay."""
+    """The declarations of one template's far rules, valid while node objects, terms, services and controllers
+    stay."""
 
     clauses: list[Clause] = attrs.Factory(list)
     asked: list[Answer] = attrs.Factory(list)
-    """Of predicates that declare nothing."""
+    """The answers of predicates that declare nothing."""
     scores: list[FarScore] = attrs.Factory(list)
-    """Of priorities that tell nodes apart."""
+    """The priorities that tell nodes apart."""
     restless: list[Answer] = attrs.Factory(list)
-    """Answers that have to be brought up to date in each cycle."""
+    """The answers that have to be updated in each cycle."""
     counters: list[PodCount] = attrs.Factory(list)
-    """All that they hang on, each once."""
+    """All counters that these depend on, each once."""
     shape: list[Any] = attrs.Factory(list)
-    """Equal shapes hold the same counters against the same limits, while node objects stay."""
+    """A value that is equal for rules with the same counters and limits, while node objects stay."""
 
     @classmethod
     def of(
@@ -61,7 +63,7 @@ class FarRules:
         predicates: Sequence[Predicate],
         priorities: Sequence[tuple[Priority, int]],
     ) -> FarRules:
-        """The far rules for the pod of *cycle*; rules that say the same of every node are left out. Raises
+        """The far rules for the pod of *cycle*, without rules that treat all nodes the same. Raises
         Unanswerable and PriorityError."""
         rules = cls()
         for predicate in predicates:
@@ -131,21 +133,21 @@ def _shape_of_clause(clause: Clause) -> Any:
 
 # --- the plan -----------------------------------------------------------------------------------------------
 
-# Which layer asks which rules: those of the row alone, those of node objects alone, and those that look
+# The layers ask different rules: those of the row alone, those of node objects alone, and those that look
 # further.
 
 
 @attrs.frozen(eq=False, repr=False)
 class Plan:
-    """The layers of the rules that concern a pod: the same for all pods that these concern."""
+    """The layers of the rules that concern a pod; pods with the same rules share one plan."""
 
     near: Sequence[Predicate]
-    """Of the row alone."""
+    """Predicates that read the row alone."""
     beyond: Sequence[Predicate]
     of_nodes: Sequence[Predicate]
-    """Of node objects alone."""
+    """Predicates that read node objects alone."""
     worth: Sequence[tuple[Priority, int]]
-    """Of the row alone, without a reduce step."""
+    """Priorities that read the row alone and have no reduce step."""
     wider: Sequence[tuple[Priority, int]]
 
     @classmethod

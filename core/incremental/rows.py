@@ -1,5 +1,4 @@
-"""The worth of each row by the rules that look at nothing but the row, shared by all templates that these
-cannot tell apart."""
+"""The worth of each row by the rules of the row alone, shared by templates alike for these rules."""
 
 from __future__ import annotations
 
@@ -31,40 +30,40 @@ from .answers import Unanswerable
 
 # --- look-ahead ---------------------------------------------------------------------------------------------
 
-# What each row would be worth with one to some more pods of one size: worked out ahead, right only if exactly
-# that happens. A decision changes one row, and every template has to know what that row is worth now. Judging
-# all rows at once costs little more than judging one, so the next few states of each row are judged together.
+# The worth of each row with one or more additional pods of one size, computed ahead and right only if exactly
+# that happens. A decision changes one row, and every template has to know that row's new worth. Judging all
+# rows at once costs little more than judging one, so the next few states of each row are judged together.
 # They are hits or misses; they never decide anything by themselves.
 
 MAX_DEPTH = 8
-"""Pods that each row is judged with, at most: the best row often stays the best for a while."""
+"""The most pods that each row is judged with: the best row often stays the best for a while."""
 MAX_STATES = 1 << 16
-"""Row states judged together, at most."""
+"""The most row states judged together."""
 HITS_TO_DEEPEN = 24
-"""Hits after which a look counts as worth its cost, so that the next one goes deeper."""
+"""The hits after which a look has paid, so that the next one goes deeper."""
 MISSES_TO_LOOK = 3
-"""Misses after which all rows are looked at."""
+"""The misses after which all rows are looked at."""
 MAX_PATIENCE = 1 << 12
 MAX_COMMON_PATIENCE = 1 << 8
 MOST_EVENTS = 1 << 5
-"""With more events at once other sizes come in between, so that a look is not worth its cost."""
+"""The most events at once for which a look pays: with more, other sizes come in between."""
 UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
-"""What another pod on a row changes besides sums."""
+"""State that another pod on a row changes besides sums."""
 
 OUT = -(2**62)
 """The worth of a row that does not fit."""
 NO_STATES: Ints = np.zeros((0, 0), np.int64)
 
 Judge = Callable[[Batch], Ints]
-"""What the nodes of a batch are worth: int64[n]."""
+"""A function for the worth of the nodes of a batch: int64[n]."""
 
 
 @attrs.define
 class LookaheadStats:
-    """The success of late looks ahead, of all sizes."""
+    """The success of late looks ahead, over all sizes."""
 
     patience: int = MISSES_TO_LOOK
-    """Misses before any look; grows where looks do not pay."""
+    """The misses before any look; grows where looks do not pay."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -74,31 +73,31 @@ class Lookahead:
     states: Ints = NO_STATES
     """int64[depth, rows]"""
     depths: list[int] = attrs.Factory(list)
-    """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it.
+    """Row -> pods of the size that it got since the look; MAX_DEPTH where anything else happened to it.
     Empty: no look was taken."""
     depth: int = 4
-    """Pods that each row is judged with; grows where that pays."""
+    """The number of pods that each row is judged with; grows where that pays."""
     hits: int = 0
-    """Times since the look that it foresaw all that happened."""
+    """The times since the look that it foresaw all events."""
     misses: int = 0
-    """Times that rows had to be judged, though a new look would have foreseen all that happened."""
+    """The times that rows had to be judged, though a new look would have foreseen all events."""
     patience: int = MISSES_TO_LOOK
-    """Misses before the next look; grows while looks do not pay."""
+    """The misses before the next look; grows while looks do not pay."""
     luck: LookaheadStats = attrs.Factory(LookaheadStats)
-    """Shared by those of one scheduler."""
+    """Shared by all look-aheads of one scheduler."""
 
     def forget(self) -> None:
-        """Rows changed in other ways: the look is worth nothing any more."""
+        """Drop the look, as rows changed in other ways."""
         self.depths = []
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what it keeps."""
+        """The size of what it keeps, in bytes."""
         return self.states.nbytes + 8 * len(self.depths)
 
     def follow(self, events: Sequence[Event], size: Hashable, worth: Ints) -> tuple[list[int], list[int]]:
-        """Put the rows of *events* right in *worth*; gives the rows to judge, as nothing foresaw them, and
-        those whose worth is another.
+        """Correct *worth* on the rows of *events*. Returns the rows to judge, which were not foreseen, and
+        those whose worth changed.
 
         An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened
         since the look.
@@ -134,8 +133,8 @@ class Lookahead:
         return self.misses >= self.patience and self.misses >= self.luck.patience
 
     def look(self, pod: Template, reads: Reads, table: NodeTable, worth: Ints, judge: Judge) -> None:
-        """Judge all rows, those worth most first, with more pods of the size of *pod*. *reads*: what the
-        rules in *judge* look at."""
+        """Judge rows with more pods of the size of *pod*, up to MAX_STATES states, rows that fit first.
+        *reads*: the reads of the rules in *judge*."""
         self._learn()
         # Ports of other pods are nothing to a pod that asks for none.
         unpredictable = UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
@@ -165,7 +164,8 @@ class Lookahead:
 
 @attrs.define(eq=False, repr=False)
 class RowScores:
-    """``worth``: int64[size], the sum of weighted scores; :data:`OUT` where a predicate objects."""
+    """The row scores: ``worth`` is int64[size], the sum of weighted scores; :data:`OUT` where a predicate
+    rejects the row."""
 
     table: NodeTable
     predicates: Sequence[Predicate]
@@ -173,13 +173,13 @@ class RowScores:
     """Priorities without a reduce step, each with its weight."""
     worth: Ints = NO_INTS
     moved: Revisions[int] = attrs.Factory(Revisions)
-    """The rows whose worth became another, one a revision; it starts over when a node object changes."""
+    """The rows whose worth changed, one a revision; it starts over when a node object changes."""
     ahead: Lookahead = attrs.Factory(Lookahead)
     verified_at: int = NEVER
-    """The revision of the table that ``worth`` is right for."""
+    """The revision of the table for which ``worth`` is right."""
     node_revision: int = NEVER
     reads: Reads = attrs.field(init=False)
-    """What all these rules read together."""
+    """The reads of all these rules together."""
 
     def __attrs_post_init__(self) -> None:
         reads = [rule.reads for rule in self.predicates] + [rule.reads for rule, _ in self.priorities]
@@ -191,7 +191,7 @@ class RowScores:
         return self.worth.nbytes + self.ahead.nbytes + 40 * self.moved.kept
 
     def refresh(self, cycle: Cycle) -> None:
-        """Bring it up to date. Raises Unanswerable, and the PriorityError of a priority."""
+        """Update ``worth``. Raises Unanswerable, and the PriorityError of a priority."""
         log = self.table.changed
         verified_at = self.verified_at
         if verified_at == log.revision and self.node_revision == log.node_revision:
@@ -212,7 +212,7 @@ class RowScores:
         self.node_revision = log.node_revision
 
     def _judge_again(self, cycle: Cycle, rows: Rows) -> list[int]:
-        """Put *rows* right, and look ahead where it is due; gives those whose worth is another."""
+        """Judge *rows* again, and look ahead where it is due. Returns those whose worth changed."""
         worth = self.worth
         before = worth.take(rows)
         now = self._judge(cycle, Batch(self.table, rows))

@@ -1,9 +1,8 @@
-"""Checks, after each step, that what is kept is what would be worked out now, for tests and for those who
-look for a fault.
+"""Checks after each step that all kept values equal freshly computed ones, for tests and fault finding.
 
-With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each board that was brought up
-to date and each answer that is read is worked out again from the table, without anything that was kept, and
-compared. It makes decisions many times slower.
+With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each updated board and each
+answer that is read is computed again from the table, without any kept value, and compared. This makes
+decisions many times slower.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..pods import CycleState
 
 @attrs.define
 class Switch:
-    """Whether there is checking at all."""
+    """The switch for all checks."""
 
     is_on: bool
 
@@ -33,8 +32,8 @@ SWITCH = Switch(os.environ.get("KUBECLASSIC_VERIFY") == "1")
 
 
 class StaleError(AssertionError):
-    """Something that was kept is not what would be worked out now: a fault of this package, or of a rule that
-    declares too little."""
+    """A kept value differs from a freshly computed one: a fault of this package, or of a rule that declares
+    too little."""
 
 
 @contextmanager
@@ -50,13 +49,13 @@ def verifying(is_on: bool = True) -> Iterator[None]:
 
 @contextmanager
 def uncached(cycle: Cycle) -> Iterator[Cycle]:
-    """*cycle* as if nothing had been kept before it."""
+    """*cycle* without any value kept before it."""
     with cycle.table.forgetful():
         yield replace(cycle, answers=None, notes=CycleState(cycle.notes))
 
 
 def _judged(cycle: Cycle) -> Mask:
-    """The rows whose answers count: those of nodes that are there: bool[size]."""
+    """The rows whose answers count, those of existing nodes: bool[size]."""
     table = cycle.table
     mask = table.has_node[: table.size].copy()
     mask[list(table.deleted_rows)] = False
@@ -76,7 +75,7 @@ class VerifiedAnswer(Protocol):
 
 
 def check_answer(kept: VerifiedAnswer, cycle: Cycle) -> None:
-    """Raise StaleError unless the rule answers for the nodes of the table what is *kept*."""
+    """Raise StaleError unless *kept* equals the rule's own answer for the nodes of the table."""
     with uncached(cycle) as fresh:
         answer = kept.ask(fresh, Batch(cycle.table))
     wrong = [
@@ -91,7 +90,7 @@ def check_answer(kept: VerifiedAnswer, cycle: Cycle) -> None:
 
 
 def _outcome(answer: Failures | Scores | None, row: int) -> Reasons | str | int:
-    """The reasons against *row*, or the text of an error; or its score."""
+    """The reasons against *row*, the text of an error, or the row's score."""
     if answer is None:
         return ()
     if isinstance(answer, np.ndarray):
@@ -113,8 +112,7 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
 
 
 def check_fits(order: Rows, fits: Mask, count: int, classes: Any, cycle: Cycle) -> None:
-    """Raise StaleError unless who fits by *board*, and how many rows each class has, is what its rules
-    say."""
+    """Raise StaleError unless the rows that fit, and the sizes of classes, are as the rules say."""
     with uncached(cycle) as fresh:
         expected = np.zeros(fresh.table.size, np.bool_)
         expected[order] = True
@@ -140,8 +138,8 @@ def check_fits(order: Rows, fits: Mask, count: int, classes: Any, cycle: Cycle) 
 
 
 def check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
-    """Raise StaleError unless *totals*, int64[k], of the feasible *rows* are what the rules say, but for what
-    all rows get."""
+    """Raise StaleError unless *totals* of the feasible *rows* are as the rules say. int64[k], up to a part
+    that all rows share."""
     with uncached(cycle) as fresh:
         if len(rows) > 1:
             nodes = Batch(fresh.table, rows)

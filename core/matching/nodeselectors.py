@@ -40,7 +40,7 @@ def pod_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
 
 
 def literal_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
-    """As :func:`pod_node_affinity_mask`, but invalid labels of a nodeSelector are looked for like others:
+    """As :func:`pod_node_affinity_mask`, but invalid labels of a nodeSelector have to match like any others:
     bool[n].
 
     Upstream: component-helpers scheduling/corev1/nodeaffinity RequiredNodeAffinity.Match.

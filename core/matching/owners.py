@@ -1,4 +1,4 @@
-"""The services and controllers of a pod, and the other pods that those select.
+"""The services and controllers of a pod, and the other pods that they select.
 
 Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansion`` listers' GetPod...
 functions.
@@ -32,14 +32,14 @@ class OwnerSelector:
     @classmethod
     def of_pairs(cls, pairs: Map[str] | None) -> OwnerSelector:
         """The selector of a service or replication controller."""
-        # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count
+        # Upstream: counting validates pairs, but finding the owner does not. One invalid pair makes it count
         # every pod.
         label_pairs = Map() if pairs is None else pairs
         return cls(label_pairs, set_selector(label_pairs))
 
     @property
     def pairs(self) -> Collection[tuple[str, str]]:
-        """Label pairs that all pods have that it matches."""
+        """The label pairs that every matching pod has."""
         if self.matches is everything:
             return ()
         if isinstance(self.selector, LabelSelector):

@@ -145,13 +145,13 @@ class DomainIndex:
     """
 
     slot: Hashable
-    """Under which counters keep what they count in these domains."""
+    """The key under which counters keep their counts in these domains."""
     column: NodeColumn[Any]
     """The label column, with 0 for rows that make no domain."""
     known: Mask
     values: ValueCodes
     absent: Rows
-    """Rows without a value that make a domain all the same: intp[k]."""
+    """The rows that make a domain although they have no value: intp[k]."""
     lacks_keys: bool = False
     """Some row of the table lacks a topology key."""
 
@@ -165,8 +165,8 @@ class DomainIndex:
         codes: ValueCodes | None = None,
         lacks_keys: bool = False,
     ) -> DomainIndex:
-        """The domains of the rows of *mask*, bool[rows], of the whole table. *codes*: what their values count
-        as, if not as themselves."""
+        """The domains of the rows of *mask*, bool[rows], of the whole table. *codes*: the values to count
+        them by, if not their own."""
         codes = label.codes if codes is None else codes
         known = np.bincount(codes[mask], minlength=len(label.values)) > 0
         is_whole = codes is label.codes and (mask | (codes == 0)).all()
@@ -176,8 +176,8 @@ class DomainIndex:
         )
 
     def counted(self, query: Query, key: str, table: NodeTable) -> CountTerm:
-        """The pods of *query* in these domains, which are by label *key*; those of ``absent`` rows left
-        out."""
+        """The pods of *query* in these domains, which are by label *key*, without those of ``absent``
+        rows."""
         return CountTerm(
             table.census.counter(query),
             1,
@@ -321,13 +321,13 @@ def metadata_fails(pod: Template, table: NodeTable) -> bool:
 
 # --- domains ------------------------------------------------------------------------------------------------
 
-# Sums over topology domains: what each node gets from the pods in its domains. A term counts pods by the
-# value of one label key. Sums are made over the distinct values of a key, which are few, and then looked up
-# for each node.
+# Sums over topology domains: a node gets the sum of the pods in its domains. A term counts pods by the value
+# of one label key. Sums are made over the distinct values of a key, which are few, and then looked up for
+# each node.
 
 
 EVERYWHERE = LabelSelector()
-"""It selects all namespaces."""
+"""The empty selector, which selects all namespaces."""
 
 
 def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, str]:
@@ -337,8 +337,8 @@ def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, st
 
 
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
-    """The distinct terms of *role* that match *pod* and that pods carry or carried, each with the counter of
-    its carriers."""
+    """The terms of *role*, of present or earlier pods, that match *pod*: each once, with the counter of its
+    carriers."""
     census = cycle.table.census
     terms = census.terms_about(pod, role) if census.terms[role].size else ()
     if not terms or not pod.selects_namespaces or not any(carrier.target.by_labels for carrier, _ in terms):
@@ -355,7 +355,7 @@ def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
 
 
 def by_name(targeted: PodsTargeted, cycle: Cycle) -> PodsTargeted:
-    """*targeted*, of the incoming pod, with namespaces that are selected by labels replaced by names."""
+    """*targeted*, of the incoming pod, with the names of namespaces in place of selectors for them."""
     if not any(target.by_labels for target in targeted.targets):
         return targeted
     return attrs.evolve(targeted, targets=frozenset(_by_name(target, cycle) for target in targeted.targets))
@@ -366,8 +366,7 @@ def _by_name(target: Target, cycle: Cycle) -> Target:
         return target
     selector = target.namespace_selector
     selected = (item.name for item in cycle.listings.namespaces if selector_matches(selector, item.labels))
-    # Upstream: a selector that is not emptied is matched once more, for every pod with the labels of no
-    # namespace.
+    # Upstream: a selector that is kept is matched again for every pod, with the labels of no namespace.
     is_kept = cycle.release.framework.keeps_namespace_selectors and selector_matches(selector, NO_STRINGS)
     return attrs.evolve(
         target,
@@ -386,8 +385,7 @@ def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable) -> bool:
 
 
 def pods_with_any_key(nodes: Batch, counter: PodCount, keys: Collection[str]) -> int:
-    """The number of pods of *counter* on rows, of the whole table, that have at least one of the label
-    *keys*."""
+    """The number of pods of *counter* on rows with any of the label *keys*, over the whole table."""
     if not counter.total:
         return 0
     if len(keys) == 1:

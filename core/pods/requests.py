@@ -70,8 +70,8 @@ def is_counted(name: str) -> bool:
 
 
 def _whole(name: str, quantity: Quantity) -> int:
-    """*quantity* by its integer value. Upstream: so the overhead of the incoming pod counts in scores, where
-    250m of cpu add 1 to millicores and not 250."""
+    """*quantity* by its integer value. Upstream: this is how the overhead of the incoming pod counts in
+    scores, where 250m of cpu add 1 to millicores and not 250."""
     return quantity.value()
 
 
@@ -96,8 +96,7 @@ def of_all_containers(pod: Pod, gates: Gates) -> Requests:
     total = of_containers(pod, gates)
     for container in pod.spec.init_containers:
         for name, quantity in container.requests.items():
-            # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init
-            # container has.
+            # Upstream: a request of 0 adds a scalar to the pod in a container, but not in an init container.
             if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
                 total[name] = number
     return total
@@ -266,7 +265,7 @@ def _sums(spec: PodSpec, pod_requests: Map[Quantity], defaults: Map[Quantity]) -
     return dict(_cached_sums(needs, pod_requests, defaults, notation(pod_requests, spec.overhead, *amounts)))
 
 
-@lru_cache(1 << 6)  # a pod's own sum and that of its footprint mostly are one, and templates share containers
+@lru_cache(1 << 6)  # a pod's own sum mostly equals its footprint's, and templates share containers
 def _cached_sums(
     needs: PodSpec, pod_requests: Map[Quantity], defaults: Map[Quantity], form: tuple[object, ...]
 ) -> Requests:
@@ -293,7 +292,7 @@ def _with_cpu_and_memory(requests: Requests) -> Requests:
 def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory over the containers, or of what runs with an init container; absent ones with the
     defaults; and the overhead."""
-    # Upstream: sidecars count only where they make what an init container needs larger than the containers.
+    # Upstream: sidecars count only where they raise an init container's needs above the containers'.
     return overhead_added(nonzero_or_uses(pod, uses(pod.spec, requests_of)), pod)
 
 
@@ -310,8 +309,8 @@ def _pod_requests(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
 
 
 def _nonzero_in_place(pod: Pod, pod_requests: Map[Quantity]) -> Requests:
-    """The defaults are for what neither the pod nor any container asks for, where the pod asks for
-    anything."""
+    """cpu and memory. Where the pod as a whole requests anything, defaults fill in only what neither it nor
+    any container requests."""
     defaults = DEFAULTS
     if pod_requests:
         requested = {**total_of(pod.spec, requests_of), **pod_requests, **pod.spec.overhead}
@@ -342,5 +341,5 @@ def of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
 
 
 def nonzero_of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
-    """As :func:`nonzero_of_pod`; a pod that asks for huge pages as a whole asks for something, too."""
+    """As :func:`nonzero_of_pod`, where huge pages of the pod as a whole count among its requests, too."""
     return _nonzero_in_place(pod, _pod_requests(pod, gates, huge_pages=True))

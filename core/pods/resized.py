@@ -1,7 +1,7 @@
 """The requests of containers while a pod is resized in place: cells ``resized``. Each gives the pod with the
 requests that count.
 
-The pod itself is the answer where these are what the spec says, as for all pods but a few. All need gate
+That is the pod itself where these equal the spec, as for nearly all pods. All need gate
 InPlacePodVerticalScaling. Upstream: pkg/api/v1/resource/helpers.go PodRequests; from 1.32
 component-helpers/resource/helpers.go.
 """
@@ -23,7 +23,7 @@ Amounts = Map[Quantity]
 _Statuses = Mapping[str, ContainerStatus]
 """Container -> its status."""
 _Rule = Callable[[Container, ContainerStatus, bool], Amounts]
-"""(container, its status, whether the node cannot do what is asked) -> the requests that count."""
+"""(container, its status, whether the resize is infeasible) -> the requests that count."""
 
 
 def by_allocated(pod: Pod, gates: Gates) -> Pod:
@@ -39,7 +39,7 @@ def by_reported(pod: Pod, gates: Gates) -> Pod:
 def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
     """The largest of requests, the container's own and the allocation; for sidecars too.
 
-    What is asked for does not count where condition PodResizePending says that it is infeasible.
+    Requests do not count where condition PodResizePending says that the resize is infeasible.
     """
     spec = pod.spec
     status = pod.status
@@ -64,7 +64,7 @@ def by_both_and_of_pod(pod: Pod, gates: Gates) -> Pod:
         NO_QUANTITIES if _is_infeasible(pod) else requests, reported.requests, pod.status.allocated_resources
     )
     totals = Map({name: amounts.get(name, ZERO) for name in requests})
-    if totals == requests:  # pods that are not resized share the template of those that wait
+    if totals == requests:  # pods that are not resized share the template of waiting pods
         return result
     return replace(
         result, spec=replace(result.spec, resources=replace(result.spec.resources, requests=totals))
@@ -81,8 +81,8 @@ def _is_infeasible(pod: Pod) -> bool:
 
 
 def _have_same_requests(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:
-    """Whether it is plain that *statuses* say what the spec does, as for most pods that run: equal amounts
-    are one object, where read."""
+    """Whether *statuses* plainly agree with the spec, as for most running pods: equal amounts are one object,
+    where read."""
     return len(containers) == len(statuses) and all(
         status.name == container.name
         and (status.requests is container.requests or status.requests is None)

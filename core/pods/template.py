@@ -1,11 +1,11 @@
 """Equivalence classes of pods: all pods that are equal for scheduling share one template.
 
-A template goes with its last pod. Its users are not counted: when :class:`Templates` knows more than a few
-beyond those that were in use when it looked last, the engine collects the templates of all pods that are
-there (:meth:`~kubeclassic.core.engine.Engine.tidy`), and all that is kept by template goes with the others.
-That costs a look at each pod for every :data:`SPARE` new templates. It is done between cycles, so a template
-that a cycle holds is neither renewed nor made twice. The numbers of templates are never used again. Where a
-template is asked for once more after it went, a new one does: that is slower, and decides the same.
+A template goes with its last pod, but its users are not counted. When :class:`Templates` has a few more than
+were in use at its last look, the engine collects the templates of all existing pods
+(:meth:`~kubeclassic.core.engine.Engine.tidy`), and all that is kept by other templates goes. That costs a
+look at each pod for every :data:`SPARE` new templates. It is done between cycles, so that a template is never
+dropped or made twice while a cycle uses it. The numbers of templates are never used again. A template that is
+asked for after it went is made anew, with a new number: that is slower, and decides the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...api.objects import (
 from ..release import Gates, Release, Requests, VolumeCells, with_gates
 
 # --- copies -------------------------------------------------------------------------------------------------
-# Copies and pickles are made from a few attributes, where the rest can be computed again.
+# Copies and pickles are made from a few attributes if the rest can be computed again.
 
 
 _K = TypeVar("_K", bound=type)
@@ -73,7 +73,7 @@ def _rebuilt(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
 
 # --- notes --------------------------------------------------------------------------------------------------
 
-# Notes: what rules and plugins have worked out for a template or a cycle, in typed slots.
+# Notes: values that rules and plugins keep for a template or a cycle, in typed slots.
 
 _T = TypeVar("_T")
 
@@ -85,15 +85,16 @@ class StateKey(Generic[_T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only
     for ``repr``.
 
-    A slot that is pickled together with its owner stays the same key. One of a module does not: what a plugin
-    keeps for a waiting pod, which copies hold, needs a slot of the plugin's own or a plain key.
+    A slot that is pickled together with its owner stays the same key; a slot of a module does not. So for a
+    waiting pod, which copies contain, a plugin needs a slot of its own or a plain key.
     """
 
     name: str
 
 
 CycleState = dict[Any, Any]
-"""What was worked out, by :class:`StateKey`; a user's own rule or plugin may take any other key."""
+"""Values that rules and plugins keep, by :class:`StateKey`; a user's own rule or plugin may use any other
+key."""
 
 
 def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
@@ -127,8 +128,8 @@ NOT_OWNED = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (p
 
 
 def not_owned(pod: Pod, claim: PersistentVolumeClaim, text: str = NOT_OWNED) -> str | None:
-    """The error of a *claim* that was not made for the ephemeral volume of *pod*, as *text* words it; None
-    where it was."""
+    """The error, worded by *text*, of a *claim* made for something other than the ephemeral volume of *pod*;
+    None for its own claim."""
     owner = claim.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
         return None
@@ -175,46 +176,47 @@ NO_RESOURCES = frozenset[str]()
 )
 @attrs.frozen(eq=False, repr=False)
 class Template:
-    """An equivalence class of pods, with everything that rules read worked out once.
+    """An equivalence class of pods, with everything that rules read computed once.
 
     Equal templates are the same object, so a template is its own key.
     """
 
     pod: Pod
-    """One of its pods; read from it only what all pods of the class share."""
+    """One of its pods, from which only what all pods of the class share may be read."""
     number: int
     group: Group
     requests: Requests
-    """What a pod of the class requests when it is scheduled."""
+    """The requests of a pod of the class when it is scheduled."""
     footprint: Requests
-    """What it counts when it is on a node."""
+    """The requests that it counts on a node."""
     nonzero: tuple[int, int]
     """cpu and memory when it is scheduled, with defaults for absent requests."""
     nonzero_footprint: tuple[int, int]
     scored: Requests
-    """What it counts of other resources in scores when it is scheduled."""
+    """The requests of other resources that it counts in scores when it is scheduled."""
     balanced: Requests
-    """What it counts of all resources in scores that know no defaults."""
+    """The requests of all resources that it counts in scores without defaults."""
     ports: tuple[Port, ...]
     """Its host ports, in order, defaults filled in."""
     volumes: tuple[Volume, ...]
-    """The volumes that rules read; every pod of a real cluster has others, which differ by name."""
+    """The volumes that rules read. In a real cluster nearly every pod has others, which differ only by
+    name."""
     claims: tuple[str, ...]
     """The claims that its volumes name, in order, as ``namespace/name``."""
     size: Hashable
-    """What it adds to the sums of its node: templates of one size add the same."""
+    """A key of the pod's amounts: templates of one size add the same to the sums of a node."""
     selects_namespaces: bool = False
-    """Namespace selectors of its pod affinity terms are read."""
+    """Whether namespace selectors of its pod affinity terms are read."""
     is_huge: bool = False
-    """It asks for :data:`HUGE` or more of something, or for less than nothing."""
+    """Whether it requests :data:`HUGE` or more of some resource, or less than nothing."""
     adds_namespaces: bool = True
-    """Those that are read add namespaces; else they only take the place of the pod's own."""
+    """Whether namespace selectors add namespaces; else they only take the place of the pod's own."""
     device_resources: frozenset[str] = frozenset()
-    """The extended resources that it requests, and that classes of devices give."""
+    """The extended resources that it requests and that device classes provide."""
     selector_text: Callable[[SelectorError], str] = str
-    """The error for a bad value in a selector of its."""
+    """The text of the error for a bad value in one of its selectors."""
     notes: CycleState = attrs.Factory(CycleState)
-    """What rules have worked out for the class."""
+    """Values that rules keep for the class."""
 
     spec: PodSpec = attrs.field(init=False)
     """The spec that all pods of the class share."""
@@ -223,7 +225,7 @@ class Template:
     affinity: Affinity = attrs.field(init=False)
     node_selector: Map[str] = attrs.field(init=False)
     has_pod_affinity: bool = attrs.field(init=False)
-    """Whether a podAffinity or podAntiAffinity object is there, even an empty one: "pods with affinity"."""
+    """Whether it has a podAffinity or podAntiAffinity object, even an empty one: "pods with affinity"."""
     required_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False)
     required_anti_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False)
     preferred_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False)
@@ -255,22 +257,23 @@ class Template:
 
 
 class Entry(msgspec.Struct, eq=False):
-    """One pod on a row (or nominated to one): the object, its class, and what changes from pod to pod."""
+    """One pod on a row (or nominated to one): the object, its class, and the parts that differ from pod to
+    pod."""
 
     _pod: Pod
     template: Template
     nominated: bool = False
-    """It is there only as a nominated pod; its ``spec.node_name`` is empty as a rule."""
+    """Whether the pod is there only by nomination; its ``spec.node_name`` is empty as a rule."""
     _host: str = ""
-    """The node of a pod that does not say so itself yet; "" where it does."""
+    """The node of a pod whose object does not name it yet; else ""."""
 
     def __repr__(self) -> str:
         return f"<Entry: {self.pod.key} on {self.pod.spec.node_name or 'no node'}>"
 
     @property
     def pod(self) -> Pod:
-        """The pod on its node. It is copied when it is first asked for: most pods that are placed never
-        are."""
+        """The pod with its node. The object is copied when first asked for: for most placed pods it never
+        is."""
         if self._host:
             self._pod = self._pod.bound_to(self._host)
             self._host = ""
@@ -293,8 +296,7 @@ def take_out(entries: list[Entry], entry: Entry) -> bool:
 
 
 def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
-    """The host ports that the containers ask for, with *sidecars* these too; other init containers have
-    none."""
+    """The host ports of the containers, with *sidecars* also theirs; other init containers have none."""
     before = [container for container in pod.spec.init_containers if container.is_sidecar] if sidecars else ()
     for container in (*before, *pod.spec.containers):
         for port in container.ports:
@@ -303,50 +305,50 @@ def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
 
 
 HUGE = 1 << 46
-"""Below it, a hundred times the sum over a thousand pods fits into 64 bits."""
+"""Below this, a hundred times the sum over a thousand pods fits into 64 bits."""
 
 
 SPARE = 128
-"""Templates without pods that are kept: of pods that wait, or that went lately."""
+"""The number of templates without pods that are kept: of pods that wait, or went lately."""
 
 
 @attrs.define(eq=False, repr=False)
 class Templates:
-    """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its
-    own, as releases differ."""
+    """An intern table of pods: pods that are equal in all that scheduling reads get one template. Each
+    scheduler has its own, as releases differ."""
 
     release: Release
     gates: Any
     device_classes: Mapping[str, Any] = attrs.Factory(dict)
     """Extended resource -> the class of the devices that give it, as it is now."""
     has_huge: bool = False
-    """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as
-    well."""
+    """Whether any pod asked about was :attr:`Template.is_huge`. A caller that takes such a pod back may reset
+    it."""
     _known: dict[Hashable, Template] = attrs.Factory(dict)
     _sizes: dict[Hashable, Hashable] = attrs.Factory(dict)
     _made: int = 0
     _most: int = SPARE
-    """How many there may be until it looks again which are in use."""
+    """The number of templates at which to look again which are in use."""
 
     @property
     def are_many(self) -> bool:
-        """Whether it is time to :meth:`forget` those without pods."""
+        """Whether it is time to :meth:`forget` the templates without pods."""
         return len(self._known) > self._most
 
     def forget(self, in_use: Collection[Template]) -> None:
-        """Keep those *in_use* alone."""
+        """Keep only the templates *in_use*."""
         self._known = {key: template for key, template in self._known.items() if template in in_use}
         self._sizes = {template.size: template.size for template in self._known.values()}
         self._most = len(self._known) + max(SPARE, len(self._known) // 8)
 
     def begin_anew(self) -> None:
-        """Other rules take over: forget what those before have noted."""
+        """Drop the notes of earlier rules, as other rules take over."""
         for template in self._known.values():
             template.notes.clear()
 
     def of(self, pod: Pod, node_name: str | None = None) -> Template:
-        """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node
-        that it asks for."""
+        """The template of *pod* for scheduling, with *node_name* (None: its own) as the node that it
+        requires."""
         spec = pod.spec
         meta = pod.metadata
         status = pod.status
@@ -396,12 +398,12 @@ class Templates:
         return template
 
     def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
-        """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of
-        its class."""
+        """The entry of *pod* on a row: that of *host* where the pod does not name its node. The row is no
+        part of its class."""
         return Entry(pod, self.of(pod, ""), nominated, host)
 
     def _of_devices(self, spec: PodSpec) -> frozenset[str]:
-        """The extended resources of a pod that classes of devices give, where the release reads them."""
+        """The extended resources of a pod that device classes provide, where the release reads them."""
         device_classes = self.device_classes
         named = (
             name
@@ -416,9 +418,9 @@ class Templates:
     def _make(
         self, pod: Pod, counted: Pod, volumes: tuple[Volume, ...], of_devices: frozenset[str]
     ) -> Template:
-        """The template of *pod*, which is *counted* with other requests while it is resized."""
+        """The template of *pod*; *counted* is the pod with the requests that count while it is resized."""
         if not self.gates.get("TaintTolerationComparisonOperators", False):
-            # Where tolerations that compare numbers are off they tolerate nothing.
+            # Tolerations that compare numbers tolerate nothing where they are off.
             kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
             if len(kept) != len(pod.spec.tolerations):
                 pod = replace(pod, spec=replace(pod.spec, tolerations=kept))

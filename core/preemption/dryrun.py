@@ -1,10 +1,10 @@
 """The dry run of preemption, on all rows in lockstep: all pods of lower priority leave, then they are put
 back one by one.
 
-Who can be put back stays, the others are the victims. Releases differ in the order of this, and in whom a
-budget protects. There are two backings with the same answers: overlays serve every pod; arrays of sums serve
-the many pods that lack cpu or memory, where no rule about ports, volumes or other pods has a say. Then to put
-a pod back on thousands of rows is one addition. Upstream: selectVictimsOnNode in
+Pods that can be put back stay, the others are the victims. Releases differ in the order of this, and in the
+pods that a budget protects. There are two backings with the same answers. Overlays serve every pod. Arrays of
+sums serve the many pods that lack cpu or memory, where no rule about ports, volumes or other pods applies:
+then putting a pod back on thousands of rows is one addition. Upstream: selectVictimsOnNode in
 pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultpreemption.
 """
 
@@ -27,7 +27,7 @@ from ..pods import SPARE, Entry, Template, claim_keys, rebuilt_from
 from .victimchoice import GAP, Candidates, PodLayout, PotentialVictims
 
 # --- Disruption budgets -------------------------------------------------------------------------------------
-# Evictions that violate one, by release, for all potential victims at once.
+# The evictions that violate a budget, by release, for all potential victims at once.
 
 
 Protection = Callable[[PotentialVictims], Mask]
@@ -35,9 +35,9 @@ Protection = Callable[[PotentialVictims], Mask]
 
 
 def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
-    """A budget that has no disruption left protects every pod that it selects.
+    """The protection by exhausted budgets: one without a disruption left protects every pod that it selects.
 
-    In each of these, with *exempts* a pod that a budget lists as disrupted is none of its pods.
+    Here and in the next two, with *exempts* a pod that a budget lists as disrupted is none of its pods.
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go.
     """
     spent = [budget for budget in budgets if budget.status.disruptions_allowed <= 0]
@@ -45,8 +45,8 @@ def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) 
 
 
 def counted_down(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = True) -> Protection:
-    """Each pod of a node takes one from the budgets that select it, the most important first; those that come
-    too late are protected.
+    """The protection by counting down: each pod of a node, the most important first, takes one from the
+    budgets that select it. Pods that come too late are protected.
 
     Upstream: filterPodsWithPDBViolation in
     pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
@@ -56,8 +56,8 @@ def counted_down(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = True
 
 
 def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
-    """Each pod takes one from the budgets that select it, in their order, up to the first that has none left,
-    which protects it.
+    """The protection by counting to the first: each pod takes one from the budgets that select it, in their
+    order. The first budget with none left ends this and protects the pod.
 
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
     """
@@ -101,7 +101,7 @@ def _selected_victims(
     for number in np.flatnonzero(np.bincount(numbers[present])).tolist():
         numbers_by_namespace.setdefault(templates[number].namespace, []).append(number)
     for budget in budgets:
-        # It needs a selector that is valid and not empty, and the pods need labels.
+        # A budget needs a valid selector that is not empty, and the pods need labels.
         selected = [
             number
             for number in numbers_by_namespace.get(budget.namespace, ())
@@ -123,7 +123,7 @@ def _selected_victims(
 
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
-"""The state that a rule may read if it is asked about sums alone; ports only for a pod without ports."""
+"""The state that a rule may read if only sums are tried; ports only for a pod without ports."""
 Coming = list[tuple[int, Template]]
 """Nominated pods: row and template."""
 
@@ -150,13 +150,13 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
     if any(template.has_pod_affinity for template in templates):
         return False
     if coming and (cycle.table.has_huge or cycle.templates.has_huge):
-        # Sums of such amounts wrap, so that the pod may fit beside the pods that are coming, but not without.
+        # Sums of such amounts wrap, so that the pod may fit beside the coming pods, but not without them.
         return False
-    # Each predicate looks at sums at most, or at counts of pods of which there are none, not even among those
-    # that are coming.
+    # Each predicate must look only at sums, or at counts of pods that are all 0, those of coming pods
+    # included.
     for predicate in cycle.predicates:
         if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
-            # Those that read services look at pods that no counter covers.
+            # Rules that read services look at pods that no counter covers.
             return False
         if predicate.reads & WIDE:
             for counter in cycle.answers.read(predicate, cycle).watched:
@@ -173,14 +173,14 @@ class ArrayTrial:
     potential: PotentialVictims
     sums: SumsTrial
     footprints: dict[str, Ints]
-    """By resource, what a pod of each template takes: int64[templates]."""
+    """Resource -> the amount that a pod of each template takes: int64[templates]."""
     predicates: Sequence[Predicate]
     """The predicates that look at sums; the others answer the same no matter which pods leave."""
 
     @classmethod
     def of(cls, cycle: Cycle, coming: Coming, potential: PotentialVictims) -> ArrayTrial:
-        """The rows without their potential victims, but with the *coming* pods: where the pod fits beside
-        these, it fits without them."""
+        """The rows without their potential victims but with the *coming* pods: a pod that fits beside these
+        fits without them."""
         footprints = {name: potential.layout.footprint(name) for name in cycle.table.resources}
         footprints = {name: amounts for name, amounts in footprints.items() if amounts.any()}
         trial = cls(
@@ -236,7 +236,7 @@ class ArrayTrial:
 
 @define(eq=False, repr=False)
 class OverlayTrial:
-    """A trial of any pod: each of its pods comes and goes by itself, and rules see all of it."""
+    """A trial for any pod: pods come and go one by one, and rules see all of each."""
 
     cycle: Cycle
     nominations: Nominations
@@ -248,8 +248,7 @@ class OverlayTrial:
     def of(
         cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None
     ) -> OverlayTrial:
-        """The rows without their potential victims. *incoming*: as for
-        :meth:`~..arrays.overlay.Overlay.of`."""
+        """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.batch.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
         priority = cycle.pod.priority
         overlay.remove_all(
@@ -282,12 +281,12 @@ class OverlayTrial:
         return [(i, self.potential.entry(place, i)) for i in np.flatnonzero(mask).tolist()]
 
     def fits(self, mask: Mask) -> Mask:
-        # All rows are judged: to copy some of them would mean to follow all that happened to them once more.
+        # All rows are judged: a copy of some of them would have to follow all their changes once more.
         return self._judge(np.flatnonzero(mask)).fits
 
     def _judge(self, at: Rows) -> Verdict:
-        """Judge all rows; effects are left on those of *at* alone. Of predicates the dry run always stops at
-        the first that fails, of plugins where the search does."""
+        """Judge all rows; only rows *at* keep effects. With predicates the dry run always stops at the first
+        that fails, with plugins where the search does."""
         if self._waiting is None:
             self._waiting = nominated(self.cycle, self.overlay, self.nominations)
         check_all = self.cycle.algorithm.check_all and self.cycle.release.policies is not None
@@ -303,8 +302,8 @@ Trial = ArrayTrial | OverlayTrial
 
 
 def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:
-    """The rows on which the pod fits with the fewest pods gone, and the verdict on all rows with all
-    potential victims gone."""
+    """The candidates, each with as few victims as possible, and the verdict on all rows without any potential
+    victim."""
     verdict = trial.judge()
     fitting = np.flatnonzero(verdict.fits)
     potential = trial.potential.some(fitting)
@@ -313,7 +312,7 @@ def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:
 
 
 def reprieve(trial: Trial) -> Mask:
-    """Put the potential victims back, place by place, and take those off again who do not leave enough room:
+    """Put the potential victims back, place by place, and take off again those for whom there is no room:
     bool[places, k]."""
     present = trial.potential.present
     victims = np.zeros_like(present)
@@ -328,13 +327,13 @@ def reprieve(trial: Trial) -> Mask:
 
 
 # --- Outcomes, kept from attempt to attempt -----------------------------------------------------------------
-# Only rows that changed are tried again. Where sums alone show where a pod fits, the outcome on a row follows
-# from the row's own pods, the pods nominated to its node, the node objects and the budgets. Pods of one
-# template and priority share it, whatever happens on other rows.
+# Only rows that changed are tried again. Where sums alone decide whether a pod fits, the outcome on a row
+# follows from the row's own pods, the pods nominated to its node, the node objects and the budgets. Pods of
+# one template and priority share it, whatever happens on other rows.
 
 
 Environment = tuple[int, int, int]
-"""Revisions of what the outcome of every row follows from: node objects, affinity terms, budgets."""
+"""The revisions of all that the outcome of every row follows from: node objects, affinity terms, budgets."""
 
 
 @define(eq=False, repr=False)
@@ -364,7 +363,7 @@ class Outcomes:
         return self.known.nbytes * 3 + self.criteria.nbytes + self.started.nbytes + self.victims.nbytes
 
     def follow(self, table: NodeTable, environment: Environment, coming: Coming) -> None:
-        """Forget the rows that may have become others."""
+        """Forget the rows whose outcome may have changed."""
         changed_rows = table.changed.since(self._revision) if environment == self._environment else None
         if changed_rows is None:
             size = table.size
@@ -406,21 +405,20 @@ class Outcomes:
 @rebuilt_from("layout", "limit")
 @define(eq=False, repr=False)
 class DryRuns:
-    """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any
-    case."""
+    """The dry runs of one scheduler. Outcomes are kept up to *limit* bytes, and always those of one pod."""
 
     layout: PodLayout
     limit: int = 1 << 26
     _outcomes_by_pod: dict[tuple[Hashable, ...], Outcomes] = Factory(dict)
-    """By pod, the least recently used first."""
+    """Pod's key -> its outcomes, the least recently used first."""
     _bytes: int = 0
     """Bytes of these."""
 
     def outcomes(
         self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
     ) -> tuple[Outcomes, Verdict | None] | None:
-        """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums show where it fits beside
-        the *coming* pods.
+        """The outcomes for the pod of *cycle*, up to date on *rows*; only where sums decide whether it fits
+        beside the *coming* pods.
 
         With them the verdict on *rows* without potential victims, if all of them had to be tried. None if no
         pod has a lower priority.
@@ -430,7 +428,7 @@ class DryRuns:
         if min(table.priorities, default=pod.priority) >= pod.priority:
             return None
         key = cycle.template, pod.priority, *cycle.predicates
-        # Those kept by key, or new ones.
+        # The outcomes kept by *key*, or new ones.
         outcomes = self._outcomes_by_pod.pop(key, None)
         if outcomes is not None:
             self._bytes -= outcomes.nbytes
@@ -450,7 +448,7 @@ class DryRuns:
         return current, verdict if len(stale) == len(rows) else None
 
     def forget(self, in_use: Collection[Template]) -> None:
-        """Keep the outcomes for pods of the templates *in_use* alone."""
+        """Keep only the outcomes for pods of the templates *in_use*."""
         self._outcomes_by_pod = {
             key: outcomes for key, outcomes in self._outcomes_by_pod.items() if key[0] in in_use
         }
@@ -469,7 +467,7 @@ class DryRuns:
     def _check(
         self, outcomes: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
     ) -> None:
-        """Raise StaleError unless outcomes that are worked out from nothing are the same on *rows*."""
+        """Raise StaleError unless freshly computed outcomes are the same on *rows*."""
         fresh = Outcomes()
         fresh.follow(self.layout.table, (0, 0, 0), coming)
         layout = PodLayout(self.layout.table, self.layout.by_start_time, self.layout.sorts_again)
@@ -484,7 +482,7 @@ class DryRuns:
 
 
 # --- The pods of each node that use each claim --------------------------------------------------------------
-# Some releases count them while they try. Upstream: PVCRefCounts in pkg/scheduler/framework/types.go, up to
+# Some releases count these while they try. Upstream: PVCRefCounts in pkg/scheduler/framework/types.go, up to
 # 1.24.
 
 
@@ -532,8 +530,7 @@ class ClaimUsers:
                 self._put(node, (entry.pod for number, entry in current.items() if number not in previous))
 
     def filtered(self, cycle: Cycle, nominations: Nominations, rows: Iterable[int]) -> None:
-        """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to
-        them."""
+        """Follow a filter of the nodes of *rows* for the pod of *cycle*, with the pods nominated to them."""
         self.follow()
         for row in rows if nominations else ():
             node = self.table.names[row]
@@ -542,8 +539,8 @@ class ClaimUsers:
     def tried(
         self, cycle: Cycle, nominations: Nominations, rows: Sequence[int], candidates: Candidates
     ) -> None:
-        """Pods of lower priority left the nodes of *rows* in a trial; on *candidates* all but the victims
-        were put back."""
+        """Follow a trial: pods of lower priority left the nodes of *rows*, and on *candidates* all but the
+        victims were put back."""
         self.follow()
         places = {row: i for i, row in enumerate(candidates.rows.tolist())}
         for row in rows:
@@ -561,7 +558,7 @@ class ClaimUsers:
                     self._put(node, (*coming, *(() if pod.uid in victims else (pod,))))
 
     def copy(self) -> ClaimUsers:
-        """The same, which changes by itself."""
+        """An independent copy."""
         return evolve(
             self,
             counts={node: Counter(users) for node, users in self.counts.items()},

@@ -1,4 +1,4 @@
-"""Preemption in the releases with predicates: the pods that would have to go for a pod that fits nowhere.
+"""Preemption in the releases with predicates: the pods that would have to leave for a pod that fits nowhere.
 
 Upstream: Preempt in pkg/scheduler/core/generic_scheduler.go.
 """
@@ -74,15 +74,14 @@ def preempt(
     *,
     asks_later: bool = False,
 ) -> Preemption:
-    """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending
-    order of name.
+    """Plan the preemption for the pod of *cycle*. *nodes*: the rows of the nodes in ascending order of name.
 
     Nothing is changed: the answer is a plan. With *asks_later* extenders are not asked yet:
     :attr:`Preemption.later` does that. Raises the error of an extender that may not be ignored.
     """
     if not is_eligible(cycle):
         return Preemption()
-    # Those of *nodes* on which no unresolvable reason was found; nodes that were not visited count.
+    # The rows of *nodes* without a known unresolvable reason; nodes that were not visited are among them.
     unresolvable = np.zeros(cycle.table.size, np.bool_)
     failed = search.failed
     unresolvable[failed] = search.verdict.unresolvable()[failed]
@@ -96,7 +95,7 @@ def preempt(
 def _candidates(
     cycle: Cycle, nominations: Nominations, search: SearchResult, rows: Rows, runs: DryRuns
 ) -> Candidates:
-    """The candidates of *rows*: there the pod would fit without all lower priorities."""
+    """The candidates of *rows*, where the pod would fit without any pod of lower priority."""
     coming = coming_pods(cycle, nominations)
     protection = exhausted(cycle.listings.budgets)
     if not is_plain(cycle, coming):
@@ -104,7 +103,7 @@ def _candidates(
             cycle, nominations, runs.layout.lower_than(cycle.pod.priority, rows), incoming=cycle.pod
         )
         return dry_run(trial, protection)[0]
-    # A row without a pod of lower priority stays as it was when it failed, if the search came to it.
+    # A row without a pod of lower priority would fail as before, if the search visited it.
     unvisited = np.ones(cycle.table.size, np.bool_)
     unvisited[search.failed] = False
     result = runs.outcomes(cycle, coming, rows, protection)
@@ -125,8 +124,8 @@ def chosen(
     *,
     asks_later: bool = False,
 ) -> Preemption:
-    """The plan for that of the *candidates* that *extenders* leave whose victims matter least; without a node
-    if none is left."""
+    """The plan for the node whose victims matter least, of the *candidates* that *extenders* leave; without a
+    node if they leave none."""
     if not len(candidates):
         return Preemption()
     if not cycle.release.extenders.asked_to_preempt or not any(
@@ -147,8 +146,7 @@ def _after_extenders(
     extenders: Sequence[Extender],
     pod: Pod,
 ) -> Preemption:
-    """The plan after *extenders* were asked; they are sent *pod*, which is that of the cycle in its latest
-    state."""
+    """The plan after *extenders* were asked; they are sent *pod*, the cycle's pod in its latest state."""
     remaining = preempt_with_extenders(extenders, cycle, candidates, pod)
     if not remaining:
         return Preemption()
@@ -208,12 +206,12 @@ def victims_beside(
 
 # --- Refusals, kept from attempt to attempt -----------------------------------------------------------------
 # A pod that fits nowhere is tried again and again, and mostly nothing that its rules read has changed in
-# between. Where cached answers say all that counts (see quick.Detour), its reasons are counted again only
-# where an answer of a rule moved.
+# between. Where cached answers decide everything (see quick.Detour), its reasons are counted again only where
+# an answer of a rule moved.
 
 
 MOST_KEPT = 64
-"""Templates that refusals are kept of."""
+"""The most templates whose refusals are kept."""
 
 
 @define(eq=False, repr=False)
@@ -221,7 +219,7 @@ class UnschedulableTemplate:
     """The failures of one template on all rows that a pass visits."""
 
     answers: Sequence[Answer]
-    """Of the predicates, in running order."""
+    """The answers of the predicates, in running order."""
     revisions: Sequence[int]
     """The revisions of the answers that are counted."""
     visited: Mask
@@ -236,7 +234,7 @@ class UnschedulableTemplate:
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
     errors: dict[Hashable, tuple[FitError, frozenset[str]]] = Factory(dict)
-    """The errors that were made of the counts, each with the names to blame."""
+    """The errors made from the counts, each with the names of the rules that rejected nodes."""
 
     @classmethod
     def of(
@@ -272,7 +270,7 @@ class UnschedulableCache:
     kept: dict[Template, UnschedulableTemplate] = Factory(dict)
 
     def forget(self, in_use: Collection[Template]) -> None:
-        """Keep those of the templates *in_use* alone."""
+        """Keep only the refusals of the templates *in_use*."""
         self.kept = {template: refusal for template, refusal in self.kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
@@ -291,8 +289,8 @@ class UnschedulableCache:
         return cached if is_readable else None
 
     def _updated(self, cached: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
-        """The *cached* failures as they are now; None where the pod fits on some node, or where that has to
-        be found out."""
+        """The *cached* failures brought up to date; None where the pod fits on some node, or a cycle has to
+        find out."""
         path = self.quick_path
         path.order.one_pass()
         if not path.order.is_regular or path.order.revision != cached.order_revision:
@@ -313,12 +311,12 @@ class UnschedulableCache:
             cycle.algorithm = algorithm
 
     def count(self) -> None:
-        """A decision follows from what is kept."""
+        """Count a decision made from kept refusals."""
         self.quick_path.detours[Detour.NOTHING_FITS] += 1
 
     def note(self, cycle: Cycle, search: SearchResult) -> None:
-        """Keep why the pod of *cycle* fits on none of the nodes that *search* visited, where that can be
-        followed."""
+        """Keep the reasons against all nodes that *search* visited for *cycle*, where they can be kept up to
+        date."""
         verdict = search.verdict
         path = self.quick_path
         if (
@@ -333,7 +331,7 @@ class UnschedulableCache:
             return
         predicates = path.algorithm.predicates_for(cycle.template)
         ran = {predicate.name for predicate in verdict.plain.predicates}
-        # Predicates that a cycle leaves out have nothing against any row.
+        # Predicates that a cycle leaves out reject no row.
         in_order = [predicate.name for predicate in predicates if predicate.name in ran]
         if (
             in_order != [predicate.name for predicate in verdict.plain.predicates]

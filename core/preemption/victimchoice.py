@@ -1,5 +1,5 @@
-"""The pods of each row as arrays, the most important first: what preemption goes through on thousands of rows
-at once; and among the nodes where it would help the one whose victims matter least.
+"""The pods of each row as arrays, the most important first, and the choice of a node for preemption. That is
+the one whose victims matter least. Preemption goes through such arrays for thousands of rows at once.
 
 Upstream: pickOneNodeForPreemption in pkg/scheduler/core/generic_scheduler.go,
 pkg/scheduler/framework/preemption/preemption.go.
@@ -23,15 +23,15 @@ from ..pods import Entry, Template, rebuilt_from
 # --- the pods of each row ----------------------------------------------------------------------------------
 
 NO_PRIORITY = 2**62
-"""The priority of a place that no pod takes: it is never preempted."""
+"""The priority of an empty place, which is never preempted."""
 NEVER_STARTED = "9999-12-31T23:59:59Z"
 """The start time of pods that have none."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
-    """The sort key that puts the most important pod first: priority, then, where the release looks at it, who
-    started earlier."""
+    """The sort key that puts the most important pod first: by priority and then, where the release reads it,
+    by the earlier start."""
     if by_start_time:
         return lambda entry: (-entry.priority, entry.pod.status.start_time or NEVER_STARTED)
     return lambda entry: (-entry.priority,)
@@ -39,8 +39,7 @@ def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
 
 @lru_cache(1 << 16)
 def instant(text: str) -> int:
-    """An RFC 3339 time in UTC as a number that grows with it; -1 where the text is of another form than the
-    API's."""
+    """An RFC 3339 time in UTC as a number that grows with it; -1 for a text not in the API's form."""
     return int(re.sub(r"\D", "", text)) if _INSTANT.fullmatch(text) else -1
 
 
@@ -57,7 +56,7 @@ class PodLayout:
     table: NodeTable
     by_start_time: bool
     sorts_again: bool = False
-    """Victims are sorted by importance at the end, too."""
+    """Whether victims are sorted by importance at the end, too."""
     priority: Ints = field(factory=lambda: np.full((8, 8), NO_PRIORITY, np.int64))
     template: Ints = field(factory=lambda: np.zeros((8, 8), np.int64))
     started: Ints = field(factory=lambda: np.zeros((8, 8), np.int64))
@@ -67,14 +66,14 @@ class PodLayout:
     _numbers: dict[Template, int] = Factory(dict)
     _footprints: dict[str, Ints] = Factory(dict)
     _revision: int = 0
-    """The revision of the table that the rows were laid out at."""
+    """The revision of the table at which the rows were laid out."""
     _is_laid_out: Mask = field(factory=lambda: np.zeros(8, np.bool_))
-    """Rows that are laid out as they are now."""
+    """bool[rows]: the rows whose layout is up to date."""
     _ranks_of_names: tuple[list[str], Ints] | None = None
-    """Names that were compared, and their ranks."""
+    """The names last compared, and their ranks."""
 
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
-        """The pods of a lower priority on *rows*, laid out as they are now."""
+        """The pods on *rows* of a lower priority than *priority*, in an up-to-date layout."""
         table = self.table
         if min(table.priorities, default=priority) >= priority:
             return PotentialVictims.none(self, rows)
@@ -98,7 +97,7 @@ class PodLayout:
         return PotentialVictims(self, rows, self.entries[rows], present, np.zeros_like(present))
 
     def begin_anew(self) -> None:
-        """Lay all rows out again when they are asked for, and number the templates that they have then."""
+        """Lay all rows out again when next asked for, and number their templates anew."""
         self.templates = []
         self._numbers = {}
         self._footprints = {}
@@ -121,8 +120,8 @@ class PodLayout:
         return number
 
     def ranks(self, names: list[str]) -> Ints:
-        """The order of *names*, those of all rows of the table: int64[rows]. They must not change any
-        more."""
+        """The order of *names*, those of all rows of the table: int64[rows]. The list must not change
+        later."""
         if self._ranks_of_names is None or self._ranks_of_names[0] is not names:
             ranks = np.empty(len(names), np.int64)
             ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
@@ -163,7 +162,7 @@ class PotentialVictims:
 
     @property
     def any(self) -> Mask:
-        """The rows with any: bool[k]."""
+        """The rows with potential victims: bool[k]."""
         mask: Mask = np.logical_or.reduce(self.present, axis=0)
         return mask
 
@@ -189,7 +188,7 @@ class PotentialVictims:
         return evolve(self, present=present, protected=protected, order=order)
 
     def sorted_again(self, victim: Mask) -> tuple[PotentialVictims, Mask]:
-        """The same by importance, protected or not, and *victim*, bool[places, k], in that order."""
+        """The same pods by importance, protected or not, and *victim*, bool[places, k], in that order."""
         if self.order is None:
             return self, victim
         priority, started = (
@@ -198,7 +197,7 @@ class PotentialVictims:
         )
         is_less = (priority[1:] != priority[:-1]) | (started[1:] != started[:-1])
         rank = np.pad(is_less.cumsum(axis=0), ((1, 0), (0, 0)))
-        # Upstream: of equal importance the protected ones stay first.
+        # Upstream: among victims of equal importance the protected ones stay first.
         order = np.argsort(np.take_along_axis(rank, self.order, axis=0), axis=0, kind="stable")
         present, protected, victim = (
             np.take_along_axis(mask, order, axis=0) for mask in (self.present, self.protected, victim)
@@ -230,23 +229,23 @@ class PotentialVictims:
 # --- the choice ---------------------------------------------------------------------------------------------
 
 SHIFT = 2**31
-"""An addition by upstream to each priority, so that the sum of many is greater than that of few."""
+"""A number that upstream adds to each priority, so that the sum of many is greater than that of few."""
 
 FEW = 32
-"""Names that are compared one by one."""
+"""The most names that are compared one by one."""
 GAP = -1
 """A place without a victim."""
 ODD = -1
-"""The start of pods whose start time is of another form than the API's."""
+"""The start of a pod whose start time is not in the API's form."""
 
 
 @frozen(eq=False)
 class Candidates:
-    """k nodes where the pod would fit, and who would have to leave each.
+    """k nodes where the pod would fit, and the pods that would have to leave each.
 
     ``criteria``: int64[4, k], the less the better: victims that a budget protects, the priority of the first
-    victim, the sum of all priorities, the number of victims. ``started``: int64[k], when the first of the
-    most important victims started, 0 where that does not matter.
+    victim, the sum of all priorities, the number of victims. ``started``: int64[k], the start of the first of
+    the most important victims, 0 where that does not matter.
     """
 
     rows: Rows
@@ -263,7 +262,8 @@ class Candidates:
 
     @classmethod
     def of(cls, potential: PotentialVictims, victim: Mask) -> Candidates:
-        """The candidates where these of all potential victims have to leave: bool[places, k]."""
+        """The candidates where the pods of *victim*, bool[places, k], among all potential victims have to
+        leave."""
         layout = potential.layout
         rows = potential.rows
         if layout.sorts_again:
@@ -297,8 +297,7 @@ class Candidates:
         entries: NDArray[np.object_],
         places: Ints,
     ) -> Candidates:
-        """The candidates on *rows*, whose victims have these *places* in *layout*, among its *entries*
-        there."""
+        """The candidates on *rows*, with their victims at *places* in *layout*, among its *entries* there."""
         layout.table.shared_names = True
         return cls(rows, criteria, started, layout.table.names, layout.ranks, entries, places)
 
@@ -403,7 +402,7 @@ class Candidates:
         for criterion in self.criteria:
             values = criterion[best]
             best = best[values == values.min()]
-        # Of these the nodes whose first most important victim started last.
+        # Among these, the nodes whose first most important victim started last.
         started = self.started[best]
         if (started == ODD).any():
             texts = [_earliest_start(self.victims(i)) for i in best.tolist()]
@@ -419,8 +418,8 @@ class Candidates:
 
 
 def pick_one_node(candidates: dict[str, Victims], by_start_time: bool) -> str:
-    """As :meth:`Candidates.pick`, for what extenders left; *candidates* are looked at in their order, and the
-    first of equals wins."""
+    """As :meth:`Candidates.pick`, for the candidates that extenders left. They are looked at in their order,
+    and the first of equals wins."""
     for name, victims in candidates.items():
         if not victims.pods:
             return name

@@ -1,4 +1,4 @@
-"""The entries of a queue, where pods are parked that fit nowhere, and the back-off of those that failed.
+"""The parts of a queue: its entries, the parking of pods that fit nowhere, and the back-off of failed pods.
 
 Upstream: pkg/scheduler/internal/queue/pod_backoff.go (before 1.15: pkg/scheduler/util/backoff_utils.go);
 backend/queue/backoff_queue.go.
@@ -49,8 +49,7 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
 
 @define(eq=False, repr=False)
 class QueuedPod:
-    """A pod in the queue, or one that was popped and is being tried. Times are nanoseconds of the queue's
-    clock."""
+    """A pod in the queue, or one popped and being tried. Times are nanoseconds of the queue's clock."""
 
     pod: Pod
     timestamp: float = -inf
@@ -59,24 +58,24 @@ class QueuedPod:
     attempts: int = 0
     """The number of times that it was popped."""
     plugins: frozenset[str] = frozenset()
-    """The plugins that rejected it in its last attempt; if there are none any event moves it."""
+    """The plugins that rejected it in its last attempt; if there are none, any event moves it."""
     is_gated: bool = False
-    """A plugin keeps it out of the active queue."""
+    """Whether a plugin keeps it out of the active queue."""
     terms: tuple[PodAffinityTerm, ...] = field(
         default=Factory(lambda self: affinity_terms(self.pod), takes_self=True)
     )
-    """Its required pod affinity."""
+    """The terms of its required pod affinity."""
     entered: int | None = None
     """The time at which it first became active, where the queue notes it."""
     rejections: int = 0
-    """The number of its attempts that plugins rejected, ..."""
+    """The number of its attempts that plugins rejected, where the queue counts them."""
     errors: int = 0
-    """... and how many errors it had since, where the queue counts them."""
+    """The number of errors since the last such rejection, where the queue counts them."""
     holder: str = ""
     """The plugin that keeps it out of the active queue, where the queue notes it."""
 
     def read_again(self, pod: Pod) -> QueuedPod:
-        """The same attempt with the object that was read again."""
+        """The entry for the same attempt, with the object *pod* read again."""
         return QueuedPod(
             pod,
             self.timestamp,
@@ -91,15 +90,15 @@ class QueuedPod:
     def become(self, pod: Pod) -> None:
         """Replace the object."""
         if pod.uid != self.pod.uid:
-            # Upstream: affinity counts as immutable and is read again for another UID only.
+            # Upstream: affinity is taken as immutable, and read again only for another UID.
             self.terms = affinity_terms(pod)
         self.pod = pod
 
     def wait(self, initial: int, maximum: int, times: int | None = None) -> int:
-        """The backoff: *initial* after the first of that many *times*, doubled by each further one, up to
+        """The backoff: *initial* after the first time, doubled by each further one of *times*, up to
         *maximum*.
 
-        None: the attempts count.
+        *times* None: the number of attempts.
         """
         backoff = initial
         for _ in range(1, self.attempts if times is None else times):
@@ -164,12 +163,11 @@ class UnschedulablePods:
         return _by_key(item for item in self._wanting.values() if wants(item))
 
     def older_than(self, time: float) -> list[QueuedPod]:
-        """The pods whose time is before *time*, without those that have no time."""
+        """The pods whose time is before *time*; pods without a time are left out."""
         return _by_key(item for item in self._all.values() if -inf < item.timestamp < time)
 
     def oldest(self, *, held: bool = False) -> float | None:
-        """The earliest time of the pods that are gated, with *held*, or that are not; None if none has a
-        time."""
+        """The earliest time of the gated pods, with *held*, or of all others; None if none has a time."""
         times = self._held_times if held else self._times
         while times:
             timestamp, key = times[0]
@@ -191,8 +189,8 @@ T = TypeVar("T")
 
 @define(eq=False, repr=False)
 class Heap(Generic[T]):
-    """Items by key; the head is one that *less* puts before all others. Equal items do not leave in the order
-    in which they came."""
+    """Items by key, with a head that *less* puts before all others. Equal items do not leave in the order in
+    which they came."""
 
     less: Callable[[T, T], bool]
     _items: list[T] = Factory(list)
@@ -221,7 +219,7 @@ class Heap(Generic[T]):
         return [copy.pop() for _ in range(len(copy))]
 
     def put(self, key: str, item: T) -> None:
-        """Add an item, or replace the one called *key* and sift it from where it lies."""
+        """Add an item, or replace the one called *key* and sift it from its place."""
         items = self._items
         index = self._index.get(key)
         if index is None:
@@ -287,8 +285,8 @@ class Heap(Generic[T]):
 
 
 SECOND = 10**9
-"""Nanoseconds, in which clocks count, as Go's do: sums of seconds in floating point would miss the instant at
-which a back-off ends."""
+"""A second in nanoseconds. Clocks count in these, as Go's do: sums of seconds in floating point would miss
+the instant at which a back-off ends."""
 
 
 def nanoseconds(seconds: float) -> int:
@@ -316,7 +314,7 @@ class Clock:
 
 @define(eq=False, repr=False)
 class Timer:
-    """Ticks at *start* and every *period* nanoseconds after it; those up to *spent* have been.
+    """A timer that ticks at *start* and every *period* nanoseconds after it; ticks up to *spent* are over.
 
     Upstream: wait.Until, with functions that take no time.
     """
@@ -324,7 +322,7 @@ class Timer:
     start: int
     period: int
     spent: int = field(default=Factory(lambda self: self.start, takes_self=True))
-    """The time up to which ticks are over; the first one is when the timer is made."""
+    """The time up to which ticks are over; the first tick is over when the timer is made."""
 
     def next(self, earliest: float, *, after: bool = False) -> float:
         """The first tick that is not over and not before *earliest*; with *after*, that is later.
@@ -342,7 +340,7 @@ class Timer:
 
 
 class BackoffEntry(NamedTuple):
-    """A pod's last failure that counted, and how many nanoseconds it has to wait from then."""
+    """A pod's last failure that counted, and its wait from then on, in nanoseconds."""
 
     failed: int
     wait: int
@@ -350,15 +348,15 @@ class BackoffEntry(NamedTuple):
 
 @define(eq=False, repr=False)
 class Backoff:
-    """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are nanoseconds of the
+    """The back-off of pods by key: waits of 1, 2, 4, 8, then always 10 seconds. Times are nanoseconds of the
     caller's clock."""
 
     forget_after: float
-    """The time after a pod's last failure that counted; from then on it starts anew. It may be infinite."""
+    """The time after a pod's last counted failure from which it starts anew; it may be infinite."""
     initial: int = SECOND
     maximum: int = 10 * SECOND
     _steps: dict[str, BackoffEntry] = Factory(dict)
-    """In ascending order of their failures."""
+    """Key -> entry, in ascending order of failure."""
 
     def until(self, key: str) -> int | None:
         """The end of the back-off of *key*; None for an unknown pod."""
@@ -371,7 +369,7 @@ class Backoff:
         return until is not None and until > now
 
     def fail(self, key: str, now: int) -> None:
-        """A pod failed: its next wait begins, unless one is going on."""
+        """Begin the next wait of a pod that failed, unless one is going on."""
         self._forget(now)
         until = self.until(key)
         if until is not None and until >= now:
@@ -382,12 +380,12 @@ class Backoff:
         )
 
     def clear(self, key: str) -> None:
-        """Know nothing of *key* any more."""
+        """Forget *key*."""
         self._steps.pop(key, None)
 
     def _forget(self, now: int) -> None:
-        # Upstream: old entries go only when some pod fails, those of pods that still wait in the backoff
-        # queue too.
+        # Upstream: old entries go only when some pod fails, even those of pods that still wait in the backoff
+        # queue.
         while self._steps:
             key = next(iter(self._steps))
             if self._steps[key].failed + self.forget_after >= now:
@@ -400,7 +398,7 @@ Less = Callable[[QueuedPod, QueuedPod], bool]
 
 @define(eq=False, repr=False)
 class BackoffHeaps:
-    """Pods that plugins rejected, in the order of *less*, and pods that failed by an error, in the order of
+    """Two heaps: pods that plugins rejected, in the order of *less*, and pods with errors, in the order of
     *by_end*."""
 
     less: Less
@@ -422,7 +420,7 @@ class BackoffHeaps:
         return self.rejected.get(key) or self.errors.get(key)
 
     def put(self, key: str, item: QueuedPod) -> None:
-        """Add a pod, or replace its entry; the plugins that rejected it say where it belongs."""
+        """Add a pod, or replace its entry; its heap depends on whether plugins rejected it."""
         own_heap, other_heap = (self.rejected, self.errors) if item.plugins else (self.errors, self.rejected)
         other_heap.remove(key)
         own_heap.put(key, item)

@@ -1,4 +1,4 @@
-"""The scheduling queue: which pod is tried next, and when one that failed is tried again.
+"""The scheduling queue: which pod is tried next, and when a failed pod is tried again.
 
 :class:`QueueBase` is the queue by priority as far as all releases share it: an active heap, a heap of pods
 that back off, and the parked pods. Releases differ in cells and in the few methods that it leaves open. In
@@ -40,18 +40,19 @@ from .backoff import (
 
 @define(eq=False, kw_only=True, repr=False)
 class SchedulingQueue(ABC):
-    """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that
-    are due come first.
+    """The pods that wait for a node. Everything happens at the time of the queue's clock, after the flushes
+    that are due.
 
-    What is not abstract does nothing, or the least, where a queue does not do it otherwise.
+    By default, a method that is not abstract does nothing, or as little as it can.
     """
 
     clock: Clock
     cycle: int = 0
-    """How many pods were taken out, where that counts; the number of the cycle that the last one began."""
+    """The number of pods popped, where the queue counts them: the number of the cycle that the last pop
+    began."""
     on_incoming: Callable[[str, str], None] | None = None
-    """Called with the part of the queue that a pod came into (``active``, ``backoff``, ``unschedulable``) and
-    the event that moved it."""
+    """Called when a pod moves, with its new part of the queue (``active``, ``backoff``, ``unschedulable``)
+    and the event."""
 
     @property
     @abstractmethod
@@ -60,8 +61,8 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def pods(self) -> list[Pod]:
-        """All pods in the queue: the active ones in the order of the heap, those that back off, then those
-        that are parked."""
+        """All pods in the queue: active ones in the order of the heap, those that back off, then parked
+        ones."""
 
     @abstractmethod
     def entries(self) -> list[QueuedPod]:
@@ -77,7 +78,7 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def add(self, pod: Pod) -> None:
-        """A new pod is to be scheduled."""
+        """Queue a new pod."""
 
     @abstractmethod
     def add_if_not_present(self, pod: Pod) -> None:
@@ -85,8 +86,7 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
-        """A pod that was taken out failed in *cycle* (``queue.cycle`` as the attempt failed) and is to be
-        tried again some time.
+        """Queue a popped pod again, which failed in *cycle* (``queue.cycle`` as the attempt failed).
 
         *item* is the entry that :meth:`pop` gave, with the object as the API has it now
         (:meth:`QueuedPod.read_again`): its nomination counts, and in 1.12 and 1.13 its condition
@@ -95,7 +95,7 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def pop(self) -> QueuedPod | None:
-        """Take out the pod that is to be tried next and begin a cycle; None where no pod is active."""
+        """Pop the pod to try next and begin a cycle; None where no pod is active."""
 
     @property
     @abstractmethod
@@ -103,15 +103,15 @@ class SchedulingQueue(ABC):
         """Whether :meth:`pop` would find a pod."""
 
     def done(self, pod: Pod) -> None:
-        """A pod that was taken out is not tried any more: it is about to be bound, or was ignored."""
+        """Note that a popped pod is not tried any more: it is about to be bound, or was ignored."""
 
     @abstractmethod
     def update(self, old: Pod, new: Pod) -> None:
-        """A pod that has no node changed; one that is not in the queue enters it."""
+        """Take a change of a pod without a node; one that is not in the queue enters it."""
 
     @abstractmethod
     def delete(self, pod: Pod) -> None:
-        """A pod went, or got a node; no error where it is not in the queue."""
+        """Remove a pod that was deleted or got a node; no error where it is not in the queue."""
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         """Nominate a pod to a node, where victims have to leave first."""
@@ -121,31 +121,30 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def move_all(self) -> None:
-        """Something changed that may let any pod fit: none stays parked, and a pod that is being tried will
-        not be parked."""
+        """Take a change that may let any pod fit: no pod stays parked, and one that is being tried will not
+        be parked."""
 
     @abstractmethod
     def assigned_pod_added(self, pod: Pod) -> None:
-        """A pod is on a node: parked pods with a required affinity to it may fit."""
+        """Take a new pod on a node: parked pods with a required affinity to it may fit."""
 
     def assigned_pod_updated(self, pod: Pod) -> None:
         """As :meth:`assigned_pod_added`, for a pod that changed."""
         self.assigned_pod_added(pod)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Let parked pods and those that back off be tried next, where the queue can."""
+        """Try parked pods and pods that back off next, where the queue can."""
 
     def hold_back(self, pod: Pod, held: bool) -> None:
-        """The victims of *pod* are being deleted in the background, so it does not become active; or no
-        longer."""
+        """Keep *pod* from becoming active while its victims are being deleted in the background; *held* False
+        ends that."""
 
     def tick(self) -> None:
         """Run the flushes that are due."""
 
     @abstractmethod
     def next_due(self) -> int | None:
-        """The time in nanoseconds of the next flush that could change something; None where none could
-        now."""
+        """The time in nanoseconds of the next flush that could change anything; None where none could now."""
 
 
 BACKOFF_FLUSH = SECOND
@@ -157,7 +156,7 @@ BACKOFF = "backoff"
 PARKED = "unschedulable"
 """The parts of the queue, as metrics name them."""
 TIMEOUT = "UnschedulableTimeout"
-"""The event that moves pods which were parked for too long."""
+"""The event that moves pods parked for too long."""
 
 
 @define(eq=False, kw_only=True, repr=False)
@@ -206,7 +205,7 @@ class QueueBase(SchedulingQueue):
         return True
 
     def _next(self) -> QueuedPod | None:
-        """Take out the pod that is to be tried next."""
+        """Pop the pod to try next."""
         return self._active.pop() if self._active else None
 
     @property
@@ -215,11 +214,11 @@ class QueueBase(SchedulingQueue):
 
     @abstractmethod
     def _count_failure(self, key: str) -> None:
-        """An attempt of a pod failed."""
+        """Count a failed attempt of a pod."""
 
     @abstractmethod
     def _forget_failures(self, key: str) -> None:
-        """The next failure of a pod counts as its first."""
+        """Forget the failures of a pod: the next one counts as its first."""
 
     # --- looking --------------------------------------------------------------------------------------------
 
@@ -366,7 +365,7 @@ class QueueBase(SchedulingQueue):
         self._move_cycle = self.cycle
 
     def _leave_parking(self, item: QueuedPod, now: int) -> str | None:
-        """The part of the queue that the pod came into; None: it stays."""
+        """The part of the queue to which the pod moves; None: it stays."""
         key = item.pod.key
         if self._backs_off(item, now):
             self._waiting.put(key, item)
@@ -390,7 +389,7 @@ class QueueBase(SchedulingQueue):
         parked_timer = self._parked_timer
         now = self.clock.now
         if self._backoff_timer.spent == now == parked_timer.spent:
-            return  # what was due up to now is done
+            return  # all flushes due up to now are done
         while (due := self.next_due()) is not None and due <= now:
             # Upstream: two flushes at the same time run in any order; here the backoff queue is first.
             if self._backoff_due() == due:
@@ -405,8 +404,8 @@ class QueueBase(SchedulingQueue):
         self._backoff_timer.spent = parked_timer.spent = now
 
     def _flush_gated(self) -> None:
-        """A flush found only gated pods."""
-        # Upstream: every flush moves a gated pod to where it is, and that counts as a move.
+        """Note a flush that found only gated pods."""
+        # Upstream: every flush moves a gated pod to its own place, which counts as a move.
         self._move_cycle = self.cycle
 
     def next_due(self) -> int | None:
@@ -454,12 +453,13 @@ def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
 # --- 1.12 to 1.16 -------------------------------------------------------------------------------------------
 
 LONGEST_WAIT = 60 * SECOND
-"""A wait that was not asked for in this time is forgotten."""
+"""The time after which an unused wait is forgotten."""
 
 
 @define(eq=False, kw_only=True, repr=False)
 class Fifo(SchedulingQueue):
-    """No pod is parked, no event moves pods, nominations do not count, nor does the number of a cycle.
+    """A first-in, first-out queue: no pod is parked, no event moves pods, and nominations and cycle numbers
+    do not count.
 
     A failed pod goes to the end at once; in a :class:`WaitingFifo` it waits first.
     """
@@ -482,7 +482,7 @@ class Fifo(SchedulingQueue):
 
     def add(self, pod: Pod) -> None:
         self.tick()
-        # Upstream: a key that was deleted keeps its place, and a pod that comes back by that name takes it.
+        # Upstream: a deleted key keeps its place, which a new pod of that name takes.
         if pod.key not in self._queued:
             self._order.append(pod.key)
         self._queued[pod.key] = pod
@@ -541,7 +541,7 @@ class WaitingFifo(Fifo):
     doubles: bool
     """Whether a pod's wait grows with each failure."""
     _known: dict[str, Pod] = Factory(dict)
-    """The pods without a node as the API has them, which is asked when a wait ends."""
+    """The pods without a node as in the API, which is asked when a wait ends."""
     _waits: dict[str, Wait] = Factory(dict)
     _running: list[tuple[int, int, str, Wait]] = Factory(list)
     """A heap of (end, number, key of the pod, its wait)."""
@@ -582,7 +582,7 @@ class WaitingFifo(Fifo):
 
     def _forget(self) -> None:
         if not self.doubles:
-            # Upstream: 1.14 does not note when a wait was asked for, and so takes every wait for an old one.
+            # Upstream: 1.14 does not note when a wait was used, and so takes every wait for an old one.
             self._waits.clear()
             return
         for key in [key for key, wait in self._waits.items() if self.clock.now - wait.asked > LONGEST_WAIT]:
@@ -668,8 +668,7 @@ def wants(item: QueuedPod, other: Pod) -> bool:
 def make_queue(
     cells: QueueCells, nominations: Nominations, clock: Clock, *, fifo: bool, waits: bool = True
 ) -> SchedulingQueue:
-    """The queue of a release, which keeps *nominations* and goes by *clock*; with *fifo* it knows no
-    priorities.
+    """The queue of a release, with *nominations* and *clock*; with *fifo* it ignores priorities.
 
     *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it
     at once.

@@ -1,9 +1,9 @@
-"""The facts of a release, each one thing that it decides otherwise than the release before it, and its
-feature gates, from the texts of releases.
+"""The facts of a release, which are its differences from the release before, and its feature gates. Both are
+read from text files.
 
-``facts/1.28.txt`` begins with the patch level that 1.28 is like, what other patch levels decide otherwise,
-and the cells that no fact tells. Each further paragraph is a :class:`Fact`: its id and rule, its sentence,
-what else is known of it, and its cells::
+``facts/1.28.txt`` begins with the patch level that the release behaves like, known differences of other patch
+levels, and the cells that no fact states. Each further paragraph is a :class:`Fact`: its id and rule, its
+sentence, its attributes, and its cells::
 
     missing-claim-is-no-error: NodeVolumeLimits
       a missing claim turns nodes down where volumes are counted; it was an error
@@ -12,9 +12,9 @@ what else is known of it, and its cells::
       upstream: framework/plugins/nodevolumelimits/csi.go
       volumes.missing_claim_is_reason = true
 
-A cell has its value as JSON; ``was``: the value in the release before; ``+=`` and ``-=``: what it has more,
-and what no longer. ``tables`` names further cells, of which the tables in Python or that of the gates have
-the values.
+A cell has its value as JSON. ``was`` marks the value in the release before; ``+=`` and ``-=`` give the items
+that are added and removed. ``tables`` names further cells, whose values are in the tables in Python or in
+that of the gates.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from msgspec.structs import replace
 from .release import FeatureGate, Release
 
 EVERYTHING = "*"
-"""In place of a plugin: it may change what any rule says."""
+"""In place of a plugin: any rule may answer differently."""
 SEARCH = "search"
 TIES = "ties"
 PREEMPTION = "preemption"
 CONFIGURATION = "configuration"
-"""In place of a plugin: which nodes are looked at; which of several best nodes is taken; who makes room;
-which rules run."""
+"""In place of a plugin: which nodes are looked at; which of several best nodes is taken; which pods make
+room; which rules run."""
 REASONS = "reasons"
-"""In place of a plugin: which of the reasons against a node are said."""
+"""In place of a plugin: which of the reasons against a node are reported."""
 
 Cells = Mapping[str, Any]
 """Cell -> value. A cell is named by its path: ``framework.counts_images_late``, or
-``configuration.point_plugins.POINT`` for the default plugins of one point; None takes an entry out of a
+``configuration.point_plugins.POINT`` for the default plugins of one point; value None removes an entry of a
 mapping."""
 
 
@@ -56,33 +56,33 @@ class Fact:
     id: str
     release: str
     plugin: str
-    """The plugin, the predicate or the priority that it is about, or :data:`SEARCH` and the like."""
+    """The plugin, predicate or priority concerned, or :data:`SEARCH` and the like."""
     sentence: str
-    """What the release does, in a few words that follow its number."""
+    """The new behaviour in a few words, which follow the release's number."""
     upstream: str
     """The file below ``pkg/scheduler`` that changed."""
     values: Cells = attrs.field(eq=False)
-    """Cells that say it; from 1.17 to 1.27 with the values that the release before has, in all others with
-    those of the release."""
+    """The cells that express it: with values of the release before from 1.17 to 1.27, else with those of the
+    release."""
     tables: tuple[str, ...]
-    """Further such cells, of which a table has the values; ``gates.NAME`` is a gate's default."""
+    """Further such cells, with values in a table; ``gates.NAME`` is a gate's default."""
     others: tuple[str, ...]
-    """Further rules that it is about, as older releases call them too."""
+    """Further rules concerned, also by their names in older releases."""
     needs: tuple[str, ...]
-    """What a cluster must have for it to matter: names of ``TRAITS`` in
-    :mod:`~kubeclassic.questions.upgrade.upgrade`, all of them. Empty: nothing."""
+    """The traits of a cluster in which it matters, all required: names of ``TRAITS`` in
+    :mod:`~kubeclassic.questions.upgrade.upgrade`. Empty: every cluster."""
     fixed: str
-    """The release that took it back, where it was a bug."""
+    """The release that undid it, where it was a bug."""
     decides: bool
-    """Whether a pod can get another node by it, or none; else it changes what is said alone."""
+    """Whether it can give a pod another node, or none; else it changes messages only."""
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """All cells that say it."""
+        """All cells that express it."""
         return (*self.values, *self.tables)
 
     def is_about(self, rule: str | None) -> bool:
-        """Whether *rule* may decide otherwise by it."""
+        """Whether *rule* may decide differently by it."""
         return rule is not None and (rule == self.plugin or rule in self.others)
 
 
@@ -91,11 +91,11 @@ class ReleaseText:
     """The text of a release."""
 
     like: str
-    """The patch level that it is like."""
+    """The patch level that it behaves like."""
     other_patches: str
-    """What other patch levels are known to decide otherwise; empty: nothing is known."""
+    """The known differences of other patch levels; empty: none are known."""
     values: Cells
-    """The cells that no fact tells, with values as those of a fact."""
+    """The cells that no fact states, with values as those of a fact."""
     facts: tuple[Fact, ...]
 
     @property
@@ -133,24 +133,24 @@ class RuleFact:
     rule: str
     """Its name; of what was built in, that of the plugin."""
     kind: str
-    """``predicate``, ``priority``, ``argument``: a priority that a Policy makes by it, or ``built in``."""
+    """``predicate``, ``priority``, ``argument`` (a priority that a Policy makes by it) or ``built in``."""
     plugins: tuple[str, ...]
-    """The plugins that take its place in the newest release, in order; none where it is gone."""
+    """The plugins that take its place in the newest release, in order; none where it has no successor."""
     sentence: str
-    """What became different."""
+    """The difference in behaviour."""
     first: tuple[str, ...]
-    """The plugins that took its place before these, in order."""
+    """The plugins that first took its place, in order."""
     is_noted: bool
-    """A migration says it."""
+    """Whether a migration notes it."""
     is_refused: bool
-    """Upstream's own translation of Policies does not know it."""
+    """Whether upstream's own translation of Policies does not know the rule."""
     holds_always: bool
-    """The sentence is true in each release with plugins (no: once Policies are gone)."""
+    """Whether the sentence is true in each release with plugins (no: only in those without Policies)."""
 
 
 @cache
 def rule_facts() -> Mapping[str, RuleFact]:
-    """Rule -> what it became, by ``facts/1.17-rules.txt``."""
+    """Rule -> its successor, from ``facts/1.17-rules.txt``."""
     return {
         name: RuleFact(
             rule=name,
@@ -175,7 +175,8 @@ _MORE = re.compile("(others|needs|fixed|decides|upstream|tables|kind|first|noted
 
 
 def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], Cells]]:
-    """Of each paragraph both parts of its first line, its sentence, what else is known, and its cells."""
+    """The parts of each paragraph: both halves of its first line, its sentence, its attributes, and its
+    cells."""
     text = (get_data(__package__, f"facts/{name}.txt") or b"").decode().replace("\n      ", " ")
     for head, *lines in map(str.splitlines, re.split(r"\n{2,}", text.strip())):
         about, _, rule = head.partition(":")
@@ -206,7 +207,7 @@ def _parse_paragraph(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cell
 
 
 def _frozen(value: Any) -> Any:
-    """*value* of JSON with tuples for lists."""
+    """*value* of JSON with tuples in place of lists."""
     if isinstance(value, dict):
         return {key: _frozen(item) for key, item in value.items()}
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
@@ -217,8 +218,8 @@ def _frozen(value: Any) -> Any:
 
 @attrs.frozen
 class SetEdit:
-    """In place of a cell's value that is a set or a list: what it has *more* than before, and what it no
-    longer has."""
+    """In place of a cell's value that is a set or a list: the items added to it (*more*) and removed from it
+    (*but*)."""
 
     more: Iterable[Any] = ()
     but: Iterable[Any] = ()
@@ -269,7 +270,7 @@ def changed_by(release: Release, values: Iterable[Cells]) -> Release:
 
 
 def _merged_steps(values: Iterable[Cells]) -> Iterator[Cells]:
-    """The same in as few steps as there can be: a cell that is edited twice needs two."""
+    """The same changes in as few steps as possible: a cell that is edited twice needs two."""
     merged: dict[str, Any] = {}
     for cells in values:
         if not merged.keys().isdisjoint(cells):
@@ -280,15 +281,15 @@ def _merged_steps(values: Iterable[Cells]) -> Iterator[Cells]:
 
 
 # --- The feature gates of each release ----------------------------------------------------------------------
-# ``gates.txt`` says what is new or changed, release by release, and what gates decide.
-# ``alpha``, ``beta`` and the like are stages, with the default of most of their gates; ``on`` and ``off`` say
-# another one, and ``locked`` that it cannot be set. ``gone``: the release does not have them any more.
-# ``needs``: a gate cannot be on without others; nothing after the colon: from now on it can. Upstream:
-# pkg/features/kube_features.go; the gates of apiserver, client-go and component-base, registered too.
+# ``gates.txt`` lists new and changed gates, release by release, and the effects of gates. ``alpha``, ``beta``
+# and the like are stages, with the default of most of their gates; ``on`` and ``off`` give another default,
+# and ``locked`` means that the gate cannot be set. ``gone``: the release no longer has it. ``needs``: a gate
+# cannot be on without others; nothing after the colon ends that. Upstream: pkg/features/kube_features.go; the
+# gates of apiserver, client-go and component-base, which are registered, too.
 
 
 GateWords = Mapping[str, str]
-"""Gate -> what it decides, or why it changes no answer; empty where another of these tables says it."""
+"""Gate -> its effect, or why it changes no answer; empty where another of these tables says it."""
 
 
 class GatesOfRelease(NamedTuple):
@@ -296,9 +297,9 @@ class GatesOfRelease(NamedTuple):
 
     known: Mapping[str, FeatureGate]
     needs: Mapping[str, tuple[str, ...]]
-    """Gate -> the gates that it needs, but for those that are always on."""
+    """Gate -> the gates that it needs, without those that are always on."""
     settled: frozenset[str]
-    """The gates of older releases that are gone, and were on: what they guarded is always there."""
+    """The gates of older releases that were removed while on: their features are always there."""
 
 
 @cache

@@ -1,9 +1,9 @@
-"""In what two releases of the framework differ, beside the cells that all releases have. See
+"""The differences between two releases of the framework, beside the cells that all releases have. See
 :mod:`kubeclassic.core.release.release`.
 
-The values are in ``facts``, those that are functions in ``framework/tables``. A cell that a release does not
-name is as in 1.27. Users are told differences by facts; what a cell means is said below it: where it is true,
-and after *no* where it is false.
+The values are in ``facts``, those that are functions in ``framework/releases.py``. A cell that a release does
+not name is as in 1.27. Facts explain the differences to users. The docstring of a cell tells its meaning:
+what holds where it is true and, after *no*, where it is false.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from msgspec import Struct, field
 from ...api.meaning import LABEL_WORDS, LabelWords
 
 Budgets = Literal["counted down", "counted to the first", "used up"]
-"""``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none
-after the first that has none left; ``used up``: only budgets that have none left count."""
+"""``counted down``: each victim takes one from each of its budgets; ``counted to the first``: only up to the
+first that has none left; ``used up``: only budgets that have none left count."""
 UnreadableTerms = Literal["reject", "reject for the last", "none", "error", "no scores"]
-"""``reject``: its pod is rejected; ``reject for the last``: the last of such kinds is named; ``none``: there
-are no terms of that kind; ``error``: of any pod, in the cycle of every pod that looks at them; ``no scores``:
-nor do terms of any pod give scores."""
+"""``reject``: the pod with the term is rejected; ``reject for the last``: the same, naming the last kind of
+bad term; ``none``: there are no terms of that kind; ``error``: of any pod, in the cycle of every pod that
+looks at them; ``no scores``: nor do terms of any pod give scores."""
 ReadsByCursor = Literal["never", "after changes", "always"]
 MultiPoint = Literal["overrides", "shifting overrides", "single points"]
 """``overrides``: plugins of the point that multiPoint names too; ``shifting overrides``: the same, by a list
-that shrinks meanwhile; ``single points``: all plugins of the point."""
+that shrinks during the loop; ``single points``: all plugins of the point."""
 
 
 class CellGroup(Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     disjoint_sorts_plugins: bool = False
     """The message then names the plugins in ascending order (no: in running order)."""
     pre_filter_errors_lost: bool = False
-    """An error of PreFilter is told without its text."""
+    """The text of a PreFilter error is not reported."""
     one_is_enough: bool = False
     """Without score plugins and extenders a search ends at the first node that fits."""
     scores_sent_nodes: bool = False
@@ -82,20 +82,20 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     shows_post_filter: bool = True
     """The error of a pod that fits nowhere ends in the message of PostFilter."""
     tells_post_filter_errors: bool = True
-    """That message may be an error."""
+    """The message of PostFilter may be an error."""
     post_filter_full_stop: bool = True
     """A full stop is added after the message of PostFilter, even if it has one."""
     stops_without_reasons: bool = False
-    """That error has a full stop for its reasons even if there are none."""
+    """The error of a pod that fits nowhere has a full stop for its reasons even without any."""
     fit_errors_after: frozenset[str] = frozenset()
-    """The steps after a decision at which a rejection reads like that of a cluster of one node."""
+    """The steps after a decision at which a rejection reads as in a cluster of one node."""
     checks_plugin_by_plugin: bool = False
-    """Of several scores out of range that of the first plugin is told (no: of the first node)."""
+    """Of several scores out of range that of the first plugin is reported (no: of the first node)."""
     one_reason: bool = False
-    """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no:
+    """A plugin gives one reason a node: the first that removing pods cannot resolve, else the first (no:
     all)."""
     reads_order_by_cursor: ReadsByCursor = "never"
-    """When the list of nodes is read on from where the node tree's cursor stopped."""
+    """The times when the list of nodes continues from the node tree's cursor."""
     extended_devices_unsign: bool = False
     """With gate DRAExtendedResource no pod takes part in a batch (no: those that ask for what a DeviceClass
     provides)."""
@@ -105,14 +105,14 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     pre_scores_one_node: bool = False
     """PreScore runs even where one node is feasible or no plugin scores."""
     counts_images_late: bool = False
-    """Nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added
-    or updated)."""
+    """The nodes with an image are counted whenever a node's snapshot is taken (no: when the node was added or
+    updated)."""
     image_bound_of_one: bool = False
     """Images are worth no more than 1000 MB in all (no: than that for each container)."""
     init_images_count: bool = False
     """Images of init containers count, as do those containers where sizes are scaled."""
     volume_images_count: bool = False
-    """Image volumes count as images of containers do, but for where sizes are scaled."""
+    """Image volumes count as images of containers do, except where sizes are scaled."""
     points_lacked: frozenset[tuple[str, str]] = frozenset(
         [
             ("VolumeBinding", "preScore"),
@@ -135,15 +135,16 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """RequestedToCapacityRatio rounds up the share in use (no: down)."""
     # --- requests -------------------------------------------------------------------------------------------
     rejects_sidecars: str = ""
-    """Where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers."""
+    """The extension point where NodeResourcesFit rejects pods with sidecars without gate
+    SidecarContainers."""
     sidecars_have_ports: bool = False
     """Host ports of sidecars count (no: only those of containers)."""
     fit_checks_requested: bool = False
     """NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native
     resources)."""
     requests_wrap: bool = False
-    """A pod whose containers together request more than 64 bits hold requests a negative amount where room is
-    checked (no: nothing)."""
+    """If a pod's containers together request more than 64 bits hold, the request is negative where room is
+    checked (no: zero)."""
     too_small_is_unresolvable: bool = False
     """Removing pods cannot help on a node that is too small even when it is empty."""
     fit_scores_containers: bool = False
@@ -158,19 +159,19 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     fit_scores_overhead: bool = True
     """NodeResourcesFit counts the overhead of the pod that it scores."""
     scores_change_of_balance: bool = False
-    """NodeResourcesBalancedAllocation scores by how much the pod makes a node's balance better (no: by the
-    balance with the pod)."""
+    """NodeResourcesBalancedAllocation scores how much the pod improves a node's balance (no: the balance with
+    the pod)."""
     balance_of_two: bool = False
     """NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be
     used up."""
     balances_without_volumes: bool = False
     """With gate BalanceAttachedNodeVolumes it scores volumes for each pod (no: for those that have some)."""
     fit_sums_wrap: bool = False
-    """What NodeResourcesFit adds up wraps around at 2**63 (no: it looks at what is left)."""
+    """Sums of NodeResourcesFit wrap around at 2**63 (no: it compares with what is left)."""
     # --- affinity and spread --------------------------------------------------------------------------------
     keeps_namespace_selectors: bool = False
-    """A namespaceSelector of the incoming pod that a namespace without labels matches takes in every
-    namespace."""
+    """A namespaceSelector of the incoming pod selects every namespace if it matches a namespace without
+    labels."""
     soft_constraints_text: str = "calculating preScoreState: "
     """The beginning of PodTopologySpread's error in PreScore for a pod with an invalid selector."""
     constraints_text: str = ""
@@ -190,19 +191,19 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     rounds_spread: bool = True
     """PodTopologySpread rounds the score of a node before it normalizes (no: it cuts it off)."""
     counts_whole_domains: bool = False
-    """Pods on every node of a domain count for hard topology spread constraints, if one node of it does (no:
-    on nodes that count)."""
+    """Hard topology spread constraints count pods on every node of a domain that has one node that counts
+    (no: only on nodes that count)."""
     system_needs_all_keys: bool = False
     """Nodes without a topology key score 0 for the default constraints of the system, too (no: they are
     scored by the other keys)."""
     liking_includes_zero: bool = False
     """InterPodAffinity normalizes between the least and the most, but 0 always takes part."""
     owners_by_selector: bool = False
-    """A pod spreads with those of each controller whose selector matches it (no: with those of the one that
-    owns it)."""
+    """A pod spreads with the pods of each controller whose selector matches it (no: of the one that owns
+    it)."""
     adds_up_constraints: bool = False
-    """Hard topology spread constraints of one key all count a node's pods (no: for each node the last of
-    them)."""
+    """All hard topology spread constraints of one key count a node's pods (no: for each node only the last
+    one does)."""
     edits_count_anywhere: bool = False
     """In a trial pods count for hard topology spread constraints on every node with the keys (no: on nodes
     that count)."""
@@ -213,18 +214,18 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     affinity_sums_in_32_bits: bool = False
     """NodeAffinity adds weights up in 32 bits."""
     any_term_counts: bool = False
-    """In a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that
-    term)."""
+    """In a trial a pod that matches one anti-affinity term of the scheduled pod counts for all (no: only for
+    that term)."""
     unreadable_terms: UnreadableTerms = "reject"
     """An invalid selector among the pod affinity terms of one kind."""
     spreads_by_share: bool = False
     """PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer
     domains counting more)."""
     missing_key_is_uneven: bool = False
-    """A node without a topology key fails as one in a domain that is too full, which removing pods may
+    """A node without a topology key fails like one in a domain that is too full. Removing pods may then
     help."""
     edits_make_domains: bool = False
-    """A pod added or removed in a trial makes a domain of one without nodes that count."""
+    """A pod added or removed in a trial makes a domain out of a value without nodes that count."""
     terminating_peers_count: bool = False
     """Pods that are being deleted count for topology spread constraints."""
     soft_peers_anywhere: bool = False
@@ -232,10 +233,10 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     existing_pods_refuse_first: bool = False
     """InterPodAffinity looks at the anti-affinity of existing pods first (no: last)."""
     first_pod_needs_keys: bool = True
-    """The first pod of those that require each other needs a node with the topology keys."""
+    """The first of several pods that require each other needs a node with the topology keys."""
     trial_terms_change_namespace: bool = False
-    """In a trial anti-affinity without namespaces is about that of the pod that is scheduled (no: of the pod
-    that has it)."""
+    """In a trial anti-affinity without namespaces means the namespace of the scheduled pod (no: of the pod
+    with the term)."""
     nominated_pods_lack_company: bool = False
     """In a trial pods without a node in their spec do not count for the pod's own affinity."""
     counts_apart: bool = False
@@ -254,19 +255,19 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     nomination_outlasts_tries: bool = False
     """A pod keeps its nomination where nodes were tried in vain, and where its cycle ends in an error."""
     clears_itself: bool = False
-    """Where no node can be helped, the pod is among those that lose their nomination, even if it has none."""
+    """The pod itself loses its nomination where no node can be helped, even if it has none."""
     unresolvable_ends_wait: bool = True
     """A pod does not wait for its nominated node if removing pods there cannot help."""
     waits_for_any_leaving: bool = False
     """A pod waits for any pod of lower priority that leaves its nominated node."""
     waits_for_preempted_alone: bool = False
-    """A pod waits for one that leaves its nominated node only if that was preempted (no: with gate
+    """A pod waits for a pod that leaves its nominated node only if that was preempted (no: only with gate
     PodDisruptionConditions)."""
     leaving_victims_keep_nominations: bool = False
-    """With gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted
-    already."""
+    """With gate SchedulerAsyncPreemption, lower nominations of a node stay where all victims are already
+    being deleted."""
     budgets: Budgets = "counted down"
-    """How victims count for their disruption budgets."""
+    """The way victims count for their disruption budgets."""
     exempts_disrupted: bool = True
     """A pod that a disruption budget lists as disrupted does not count for it."""
     never_needs_gate: bool = False
@@ -296,16 +297,16 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     foreign_claim_text: str = (
         "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
     )
-    """The reason where that claim was not made for the pod."""
+    """The reason where the claim was not made for the pod."""
     zones_one_by_one: bool = False
-    """VolumeZone looks at claims node by node, in order, up to a volume in another zone, and not at all on
-    nodes without zone labels."""
+    """VolumeZone checks claims node by node, in order, up to a volume in another zone. Nodes without zone
+    labels are not checked."""
     zone_faults_are_errors: bool = False
-    """What is wrong with a claim is an error of VolumeZone (no: it rejects the pod)."""
+    """A fault of a claim is an error of VolumeZone (no: it rejects the pod)."""
     zone_without_class_text: str = "PersistentVolumeClaim had no pv name and storageClass name"
-    """What VolumeZone says of a claim without volume and class."""
+    """The text of VolumeZone for a claim without volume and class."""
     zone_missing_class_text: str = 'storageclass.storage.k8s.io "{kind}" not found'
-    """What VolumeZone says of a claim of a class that does not exist."""
+    """The text of VolumeZone for a claim whose class does not exist."""
     newer_zone_labels: bool = True
     """VolumeZone reads the newer labels of zones and regions (no: the beta labels alone)."""
     zone_labels_match: bool = False
@@ -314,10 +315,10 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim
     of the pod."""
     trials_change_users: bool = False
-    """Pods that come or go in trials change how many pods of the node use a claim with ReadWriteOncePod (no:
-    trials change nothing)."""
+    """Pods that come or go in trials change the node's count of users of ReadWriteOncePod claims (no: trials
+    change nothing)."""
     sole_users_reject: bool = False
-    """A ReadWriteOncePod claim that is in use rejects the pod in PreFilter, and removing pods cannot help."""
+    """A ReadWriteOncePod claim in use rejects the pod in PreFilter, and removing pods cannot help."""
     sole_user_text: str = (
         "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
     )
@@ -328,11 +329,11 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     first_peer_by_list: bool = False
     """ServiceAffinity takes the first pod of the first node in the list of nodes (no: by name)."""
     literal_pairs: bool = False
-    """ServiceAffinity compares labels as they are (no: by an invalid one everything matches)."""
+    """ServiceAffinity compares labels literally (no: with an invalid one everything matches)."""
     peer_node_text: str = 'node "{node}" not found'
     """ServiceAffinity's error where the node of the first pod is unknown."""
     counts_without_labels: bool = False
-    """ServiceAffinity without labels is asked about each pod all the same."""
+    """ServiceAffinity without labels still runs for each pod."""
     # --- errors ---------------------------------------------------------------------------------------------
     filter_error: str = 'running "{plugin}" filter plugin: {text}'
     """The error of a Filter plugin."""
@@ -347,7 +348,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     normalize_error: str = 'running Normalize on Score plugins: plugin "{plugin}" failed with: {text}'
     """The error of a plugin that normalizes scores."""
     reads_in_error: bool = False
-    """What PreFilter or PreScore did not leave is missed with an "error reading" (no: in the plugin's own words)."""
+    """The error for missing state of PreFilter or PreScore says "error reading" (no: the plugin's own
+    words)."""
     range_error: str = "applying score defaultWeights on Score plugins: "
     """The beginning of the error for a score out of range."""
     # --- texts ----------------------------------------------------------------------------------------------
@@ -356,9 +358,9 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     taint_text: str = "node(s) had untolerated taint {{{key}: {value}}}"
     """The reason of a node with a taint that is not tolerated."""
     node_name_text: str = "node(s) didn't match the requested node name"
-    """The reason of another node than that which the pod names."""
+    """The reason of a node that is not the one named by the pod."""
     lacking_features_text: str = "node(s) didn't match Pod's required features"
-    """The reason of a node that does not declare the features which the pod needs. It may take them as
+    """The reason of a node that does not declare a feature the pod needs. It may take the features as
     ``features``."""
     host_users_are_a_feature: bool = False
     """A pod on the host's network with users of its own needs a node with feature
@@ -366,22 +368,23 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     node_affinity_text: str = "node(s) didn't match Pod's node affinity/selector"
     """The reason of a node that the pod's node affinity rejects."""
     pod_affinity_text: str = ""
-    """A reason that comes before each reason of InterPodAffinity."""
+    """A reason that precedes each reason of InterPodAffinity."""
     plain_selector_faults: bool = False
-    """The faults of selectors are those of the first bad entry, without the path of the field."""
+    """Only the first bad entry of a selector is a fault, without the path of the field."""
     point_errors: tuple[tuple[str, str], ...] = ()
-    """Extension points after the decision, and the errors of plugins there, where they are worded apart."""
+    """Extension points after the decision, and the errors of plugins there, where their wording differs."""
     label_operators_of: str = "label"
-    """What an unknown operator of a label selector is said to be no selector operator of."""
+    """The noun in the error for an unknown operator of a label selector: it is no valid selector operator of
+    this."""
     label_words: LabelWords = (LABEL_WORDS[0], "a lowercase RFC 1123 subdomain", LABEL_WORDS[2])
-    """What faults of labels say: see :data:`~kubeclassic.api.meaning.labels.LABEL_WORDS`."""
+    """The words for faults of labels: see :data:`~kubeclassic.api.meaning.labels.LABEL_WORDS`."""
     faults_list_operators: bool = False
     """The fault of an unknown operator of node affinity lists the known ones."""
     faults_as_json: bool = False
     """Lists in faults of fields are shown as JSON (no: as Go writes them)."""
     resource_name_faults: Literal["with name", "unquoted", "quoted"] = "unquoted"
-    """``with name``: a managed resource that is no extended one is named twice; ``unquoted``: the name that is
-    no qualified one is shown without quotes."""
+    """``with name``: a managed resource that is no extended one is named twice; ``unquoted``: a name that is
+    not qualified is shown without quotes."""
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -395,10 +398,10 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     api_versions: tuple[str, ...] = ("v1beta2", "v1beta3", "v1")
     """The versions of the configuration that are read."""
     default_plugins: Mapping[str, int] = MappingProxyType({})
-    """The default plugins in order, with their weights; 0: none is given."""
+    """The default plugins in order, with their weights; 0: without one."""
     point_plugins: Mapping[str, str] = MappingProxyType({})
-    """Extension point -> the default plugins of the versions without multiPoint, with their weights;
-    ``+gate:`` or ``-gate:`` before a plugin says that it is there with the gate, or without it."""
+    """Extension point -> the default plugins of versions without multiPoint, with their weights. ``+gate:``
+    or ``-gate:`` before a plugin: it is there with the gate, or without it."""
     default_version: str = "v1"
     """The version of the configuration whose default profile runs where none is given."""
     versions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -406,7 +409,7 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     lists_points: bool = False
     """The default plugins are listed for each extension point (no: under multiPoint)."""
     replaces_defaults: bool = True
-    """A profile's entry of a default plugin takes its place (no: it comes after it, which is refused)."""
+    """A profile's entry of a default plugin replaces it (no: it comes after it, which is refused)."""
     adds_plugins_alone: bool = False
     """A configuration's plugins run besides those of the Policy or the provider, whatever it disables."""
     has_unreserve: bool = False
@@ -416,14 +419,14 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     fields_lacked: frozenset[str] = frozenset()
     """The fields of other versions of the configuration that are unknown."""
     args_lacked: frozenset[str] = frozenset()
-    """The arguments of plugins of other releases that are unknown. Plugins without any, or
+    """The unknown arguments of plugins, as only other releases have them: plugins without any, or
     ``PLUGIN.field``."""
     locks_leases_alone: bool = True
-    """No other lock than a lease elects a leader."""
+    """Leaders are elected by leases only."""
     lease_outlasts_renewal: bool = True
-    """A lease has to last longer than its renewal (no: as long)."""
+    """A lease has to last longer than its renewal (no: at least as long)."""
     closes_addresses: bool = True
-    """Health and metrics are not served at addresses of their own (no: their addresses are not checked)."""
+    """Health and metrics have no addresses of their own (no: their addresses are not checked)."""
     lenient_fields: bool = False
     """Unknown fields of the configuration are ignored, with a warning."""
     first_args: bool = False
@@ -438,24 +441,24 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     conflicting_scores: frozenset[str] = frozenset()
     """The plugins that may not score beside NodeResourcesFit."""
     gated_plugins: Mapping[str, tuple[str, str]] = MappingProxyType({})
-    """Gate that adds a default plugin -> that, and the one that it comes before; empty: it is the last. With
-    ``-`` before the gate it is added where the gate is off; the plugin may have a weight."""
+    """Gate that adds a default plugin -> the plugin, and the one that it precedes (empty: it is the last).
+    With ``-`` before the gate it is added where the gate is off; the plugin may have a weight."""
     system_constraints: bool = True
     """PodTopologySpread has default constraints of the system."""
     constraints_are_the_list: bool = False
-    """Default constraints of PodTopologySpread alone mean defaultingType List."""
+    """PodTopologySpread with default constraints but no defaultingType has type List."""
     gone_plugins: frozenset[str] = frozenset()
     """The plugins of older releases that no profile may name."""
     refused_plugins: frozenset[str] = frozenset({"SelectorSpread"})
-    """The plugins that are refused, but for multiPoint."""
+    """The plugins that are refused, except under multiPoint."""
     refused_text: str = 'was invalid in version "v1"'
     """The fault of such a plugin."""
     settled_gates: frozenset[str] = frozenset()
     """The gates of older releases whose features are always there."""
     capacity_shape: tuple[tuple[int, int], ...] = ((0, 0), (100, 10))
-    """The default shape of the score of VolumeBinding, utilization and score in turn."""
+    """The default shape of the score of VolumeBinding: (utilization, score) pairs."""
     multi_point: MultiPoint = "overrides"
-    """Which plugins of a point come first where multiPoint names some too."""
+    """The plugins of a point that come first where multiPoint names some too."""
     binders_text: str = 'at least one bind plugin is needed for profile with scheduler name "{name}"'
     """The refusal of a profile without a plugin that binds."""
     sorters_text: str = (
@@ -463,17 +466,17 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     )
     """The refusal of a profile without a queueSort plugin."""
     refusal_text: str = ""
-    """What comes before the beginning of a profile's refusal, without a Policy."""
+    """A text before the beginning of a profile's refusal, without a Policy."""
     weight_of_last_point: bool = False
-    """The last extension point that names a plugin says the weight of its scores (no: Score does)."""
+    """The weight of a plugin's scores is the one at the last extension point that names it (no: at Score)."""
     weights_come_first: bool = False
     """Weights of Score plugins are checked before plugins are built."""
     strategy_path: str = "scoringStrategy."
-    """Where faults of NodeResourcesFit find its strategy."""
+    """The path of the strategy in faults of NodeResourcesFit."""
     checks_strategy_type: bool = True
     """The type of a scoring strategy is checked with the arguments."""
     compares_sorters: Literal["with defaults", "as given", "as given, or not"] = "with defaults"
-    """How the queueSort plugins of profiles are compared (or not: an empty list is not the same as none)."""
+    """The comparison of the profiles' queueSort plugins (or not: an empty list is not the same as none)."""
     sorters_first: bool = False
     """A profile's queueSort plugins are counted before it is made."""
     queue_sort_text: str = "has to match for all profiles"
@@ -483,10 +486,10 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     shape_text: str = "utilization values must be sorted in increasing order"
     """The fault of a shape that is not in order."""
     plain_arg_faults: bool = False
-    """Of the faults of plugins' arguments only the first is told, without its field's path."""
+    """Only the first fault of a plugin's arguments is reported, without its field's path."""
     no_fit_args_text: str = "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config"
-    """The refusal of a profile without arguments of NodeResourcesFit, where extenders manage resources which
-    are ignored (empty: there is none)."""
+    """The refusal of a profile without arguments of NodeResourcesFit, where extenders manage resources that
+    the scheduler ignores (empty: there is none)."""
     profile_prefix: str = "initializing profiles: creating profile for scheduler name {name}: "
     """The beginning of a profile's refusal."""
     plugin_prefix: str = 'initializing plugin "{name}": '
@@ -498,8 +501,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     gate_needs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Gate -> the gates without which it cannot be on."""
     shape_field: str = "shape"
-    """Where faults of a scoring strategy find its shape; with a dot a shape belongs to type
-    RequestedToCapacityRatio alone."""
+    """The path of the shape in faults of a scoring strategy; with a dot, only type RequestedToCapacityRatio
+    has a shape."""
     not_modelled: Mapping[str, str] = _NONE
     """Gate that cannot be switched on here -> the feature that is not modelled."""
 
@@ -520,68 +523,69 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     alternatives: bool = False
     """A request may name alternatives (firstAvailable), with gate DRAPrioritizedList."""
     admin_takes_once: bool = False
-    """Admin access never takes a device twice for one claim, and others of the pod cannot have it."""
+    """Admin access never takes a device twice for one claim, and ordinary requests of the pod cannot have
+    it."""
     all_wants_one: bool = False
-    """Allocation mode All needs one device at least."""
+    """Allocation mode All needs at least one device."""
     all_stops: bool = True
-    """A device in use ends the search of mode All (no: what came before it is tried again)."""
+    """A device in use ends the search of mode All (no: earlier choices are tried again)."""
     all_gives_back: bool = False
-    """What mode All took is free again when the search backs up."""
+    """Devices taken in mode All are free again when the search backs up."""
     room: Room = "requested"
-    """What counts towards 32 devices of a claim while they are chosen."""
+    """The devices that count towards the limit of 32 for a claim while they are chosen."""
     alternatives_apart: bool = False
-    """Each alternative has matches of its own, and mode All stays with the alternative that is tried."""
+    """Each alternative keeps its own matches, and mode All stays with the alternative that is tried."""
     one_way: bool = False
-    """The devices of one request are taken in one order alone, so none of them twice."""
+    """The devices of one request are taken in one order only, so none of them twice."""
     invalid_pool_errs: bool = False
-    """An invalid pool is an error once a search comes to it (no: once a device in it matches)."""
+    """An invalid pool is an error as soon as a search reaches it (no: once a device in it matches)."""
     whole_pools: bool = False
-    """Incomplete and invalid pools give no device. All slices of a pool count, wherever they are reached
-    from."""
+    """Incomplete and invalid pools give no device, and all slices of a pool count, wherever they can be
+    reached from."""
     distinct_attribute: bool = False
     """Constraints may be a distinctAttribute."""
     compares_distinct: bool = False
-    """Its values are compared (no: each is taken for another one)."""
+    """Its values are compared (no: any two count as different)."""
     taints: bool = False
     """A device with a taint goes to a request that tolerates it."""
     shares: bool = False
     """Devices may be shared, as their capacity allows, and requests say how much of it they want."""
     refuses_capacity: RefusedCapacity = ""
-    """Where devices are not shared, a request that says how much it wants is an error, which names the request,
-    or the alternative."""
+    """A request for capacity is an error where devices are not shared. It names the request, or the
+    alternative."""
     keeps_counters: bool = False
-    """A device that is turned down once it took its counters keeps them, and one that is shared takes
-    none."""
+    """A device that is rejected after taking its counters keeps them, and a shared device takes none."""
     leaves_counter_slices: bool = False
-    """Slices with shared counters are left out (no: these are the counters of their pool)."""
+    """Slices with shared counters are left out (no: they define the counters of their pool)."""
     leaves_counted_devices: bool = False
     """Devices that consume counters cannot be allocated."""
     leaves_per_device_selection: bool = False
-    """Slices in which each device says its nodes are left out."""
+    """Slices in which each device names its own nodes are left out."""
     leaves_binding_conditions: bool = False
     """Devices with binding conditions cannot be allocated."""
     waits_for_conditions: bool = False
     """A pod is bound once the binding conditions of its devices are true."""
     conditions_last: Literal["", "slices and pools", "pools"] = ""
-    """What comes last where a device in it has binding conditions."""
+    """The slices or pools that come last if a device in them has binding conditions."""
     extended_resources: bool = False
     """Extended resources that a DeviceClass names are allocated as devices."""
     timeout_errs: bool = False
-    """A search that takes too long is an error (no: it has found nothing)."""
+    """A search that takes too long is an error (no: it finds nothing)."""
     other_owner_text: str = "ResourceClaim {claim} was not created for pod {pod} (pod is not owner)"
-    """Why a claim made for another pod cannot be used. It takes ``claim`` and ``pod``."""
+    """The reason against a claim made for another pod. It takes ``claim`` and ``pod``."""
     condition_failed_text: str = "claim {claim} binding failed: reason={reason}, message={message}"
-    """A device of ``claim`` failed: with the ``reason`` and the quoted ``message`` of its condition."""
+    """The error for a failed device of ``claim``, with the ``reason`` and the quoted ``message`` of its
+    condition."""
     condition_late_text: str = "claim {claim} binding timeout"
-    """The conditions of ``claim`` took too long."""
+    """The error where the conditions of ``claim`` took too long."""
     conditions_late_text: str = "device binding timeout"
-    """The same, where the pod waited that long."""
+    """The error where the pod waited too long."""
     speaks_without_claims: bool = True
-    """PostFilter has something to say of a pod without claims."""
+    """PostFilter has a message for a pod without claims."""
 
 
 def with_gates(cells: DeviceCells, gates: Mapping[str, bool]) -> DeviceCells:
-    """*cells* as they are with the gates that are on."""
+    """*cells* as changed by the gates that are on."""
     values = {name: getattr(cells, name) for name in DeviceCells.__struct_fields__}
     for gate, changed_values in cells.gated.items():
         if gates.get(gate):

@@ -1,7 +1,7 @@
 """A release as a table of cells: every point in which two releases of the scheduler differ.
 
 The values are in ``facts``, and where releases are made; all other code reads cells and never asks for a
-version. A cell is a value or, where behaviour differs, a function. What it means is said below it, as in
+version. A cell is a value or, where behaviour differs, a function. Its docstring tells its meaning, as in
 :mod:`.framework`.
 """
 
@@ -28,37 +28,36 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     names_extenders: bool = True
     """Extenders count as one more plugin that rejects a pod, which waits for every event."""
     each_node_change: bool = False
-    """An update of a node is an event for each kind of change, annotations and equal amounts told apart (no:
-    for the first one)."""
+    """An update of a node is an event for each kind of change, annotations included (no: only for the first).
+    If false, equal amounts in another notation count as a change."""
     declared_features_wake: bool = False
-    """Other features that a node declares are a change of their own."""
+    """Changed features that a node declares are a change of their own."""
     node_delete: bool = False
-    """A node that goes is an event."""
+    """The deletion of a node is an event."""
     pod_changes: tuple[str, ...] = ()
     """The changes of a pod that are events of their own."""
     any_update_wakes_all: bool = False
-    """Where a change of a pod on a node is not looked for among affine pods alone, it is an event of any
-    update."""
+    """A change of a pod on a node counts as any update, unless only affine pods are checked."""
     any_event_moves: bool = False
-    """Any event moves every parked pod (no: those that a plugin rejected which waits for it)."""
+    """Any event moves every parked pod (no: only pods rejected by a plugin that waits for it)."""
     fixed_events: bool = False
     """Events of volumes, claims, CSINodes, services and new StorageClasses reach the queue (no: those that a
     plugin waits for)."""
     checks_nodes: bool = True
     """An event of a node moves only pods that the node may take."""
     checks_no_execute: bool = False
-    """Such a node's NoExecute taints are looked at, too."""
+    """NoExecute taints of such a node are checked, too."""
     idle_updates_count: bool = False
     """Any update of a node counts as a move while no pod is parked."""
     given_up_moves: bool = True
-    """A pod that loses the place that it was reserved is an event."""
+    """A pod that loses its reserved place is an event."""
     nomination_ends: bool = False
-    """A pod that goes or changes its nominated node is an event for pods of no higher priority."""
+    """A pod that is deleted or changes its nominated node is an event for pods of no higher priority."""
     passes_over_assumed: bool = True
-    """An update of a pod that is assumed on a node is none for the queue, whatever has changed."""
+    """An update of a pod that is assumed on a node is no event for the queue, whatever has changed."""
     tells_removal_from_binding: bool = False
-    """A pod that gets its node ends no nomination, and one that goes while it is assumed on a node is
-    forgotten there at once, which is an event."""
+    """A pod that gets its node ends no nomination. One deleted while assumed on a node is forgotten there at
+    once, which is an event."""
     drops_unwanted: bool = False
     """An event that no plugin waits for does not count as a move."""
     full_labels: bool = False
@@ -72,69 +71,69 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
         "PersistentVolumeClaim",
         "StorageClass",
     )
-    """The kinds whose events wake the pods of extenders, and of plugins that do not say what they wait
-    for."""
+    """The kinds whose events wake the pods of extenders, and of plugins that register no events."""
     registering: tuple[str, ...] = ()
-    """The only plugins that say what they wait for (none: each can)."""
+    """The only plugins that register events (none: each can)."""
     own_changes_of_nodes: bool = False
-    """Plugins wait for those changes of nodes alone that they read."""
+    """Plugins wait only for those changes of nodes that they read."""
     binding_waits_for_nodes: bool = False
     """VolumeBinding waits for any change of a node (no: of its labels)."""
     only_rejecting_plugins: bool = False
-    """A plugin at points that reject no pod waits for nothing."""
+    """A plugin waits for nothing if it has no point that rejects pods."""
     taints_wake: bool = False
     """Changed taints wake the pods of every plugin that waits for new nodes."""
     narrow_events: bool = False
-    """Plugins wait for those changes of nodes and CSIDrivers alone that they read."""
+    """Plugins wait only for those changes of nodes and CSIDrivers that they read."""
     narrow_claim_events: bool = False
-    """VolumeZone waits for changed claims, VolumeRestrictions for new ones alone."""
+    """VolumeZone waits for changed claims, VolumeRestrictions for new ones only."""
     limits_wait_for: tuple[str, ...] = ()
-    """What NodeVolumeLimits waits for besides pods that go and new CSINodes."""
+    """The events that NodeVolumeLimits waits for besides deleted pods and new CSINodes."""
     amounts_wake_claims: bool = False
     """DynamicResources waits for changed amounts of nodes, too."""
     without_hints: tuple[str, ...] = ()
-    """Upstream's plugins that cannot say yet whether an event may help a pod."""
+    """Upstream's plugins without hints whether an event may help a pod."""
     comparing_hints: tuple[str, ...] = ()
-    """The plugins whose hints compare a node with what it was."""
+    """The plugins whose hints compare a node with its earlier state."""
     compares_own_requests: bool = False
-    """To the hint of NodeResourcesFit a pod's own requests are smaller only in what it still asks for."""
+    """For the hint of NodeResourcesFit, a pod's own requests become smaller only in resources that it still
+    requests."""
     wider_pod_hints: bool = False
-    """To hints of InterPodAffinity and PodTopologySpread nominated pods are like those on nodes; to the
-    former also count the pod's own labels, and pods that go which avoided it."""
+    """Hints of InterPodAffinity and PodTopologySpread treat nominated pods like those on nodes; the former's
+    also look at the pod's own labels, and at deleted pods that avoided it."""
     # --- which pods are moved -------------------------------------------------------------------------------
     skips_gated: bool = False
     """Events do not wake pods that wait for scheduling gates."""
     holder_decides: bool = False
-    """Events do not wake pods that a plugin has gated, unless that plugin waits for the event."""
+    """Events wake a pod that a plugin has gated only if that plugin waits for the event."""
     spread_is_woken: bool = False
-    """A pod on a node wakes those of its namespace that PodTopologySpread rejected, too."""
+    """A new pod on a node also wakes those of its namespace that PodTopologySpread rejected."""
     hints_for_pods: bool = False
-    """With SchedulerQueueingHints, hints decide about the events of pods, those of waiting pods too."""
+    """With SchedulerQueueingHints, hints decide about the events of pods, those of waiting pods included."""
     hints_replace_checks: bool = False
     """With SchedulerQueueingHints, nodes and new StorageClasses are not checked before hints."""
     # --- the queue ------------------------------------------------------------------------------------------
     gates_asked_once: bool = False
-    """With gate SchedulerPopFromBackoffQ a pod that backs off and is to be tried at once is not asked for its
-    gates again."""
+    """With gate SchedulerPopFromBackoffQ, activating a pod that backs off does not run PreEnqueue again."""
     drops_recreated: bool = False
-    """A pod that failed and has been made anew since under its name is not queued again."""
+    """A failed pod is not queued again if it has since been created anew under its name."""
     names_refusing_plugin: bool = False
-    """The queue notes which plugin rejected a pod that had a node in Reserve or Permit."""
+    """The queue notes the plugin that rejected a pod in Reserve or Permit, after it had a node."""
     errors_back_off: bool = False
-    """A pod that failed by an error backs off (no: it is parked until an event)."""
+    """A pod that failed with an error backs off (no: it is parked until an event)."""
     gated_back_off: bool = False
     """A pod that a plugin had gated may have to back off, too."""
     counts_rejections: bool = False
     """The backoff grows with rejections, or with errors in a row (no: with all attempts)."""
     backs_off_to_the_end: bool = False
-    """A pod still backs off at the moment when its backoff ends; pods that failed by an error back off
-    apart."""
+    """A pod still backs off at the very end of its backoff; pods that failed with an error have a backoff
+    queue of their own."""
     updates_renominate: bool = False
-    """Without hints, a pod that its update lets be tried has the nomination in its status alone."""
+    """Without hints, a pod that its update makes ready to be tried keeps only the nomination in its
+    status."""
     keeps_nominations: bool = False
-    """A pod that is activated keeps its nomination (no: it gets that of its status)."""
+    """An activated pod keeps its nomination (no: it gets that of its status)."""
     activates_tried_pods: bool = False
-    """A pod that is activated while it is tried is tried again."""
+    """A pod that is activated during its attempt is tried again."""
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -151,25 +150,25 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     rule_gates: Mapping[str, str] = _NONE
     """Rule that needs a gate -> the gate."""
     default_predicates: tuple[str, ...] = ()
-    """Those of a Policy without ``predicates``."""
+    """The predicates of a Policy without ``predicates``."""
     mandatory_predicates: tuple[str, ...] = ("PodToleratesNodeTaints", "CheckNodeUnschedulable")
     default_priorities: Mapping[str, int] = field(default_factory=dict)
-    """Those of a Policy without ``priorities``, with their weights."""
+    """The priorities of a Policy without ``priorities``, with their weights."""
     aliases: Mapping[str, str] = MappingProxyType(
         {"PodFitsPorts": "PodFitsHostPorts", "ServiceSpreadingPriority": "SelectorSpreadPriority"}
     )
-    """Older name of a rule -> the name that counts."""
+    """Older name of a rule -> the current name."""
     pre_filters: frozenset[str] = frozenset()
-    """The plugins whose PreFilter runs where their Filter does."""
+    """The plugins whose PreFilter runs together with their Filter."""
     pre_scores: frozenset[str] = frozenset()
-    """The plugins whose PreScore runs where their Score does."""
+    """The plugins whose PreScore runs together with their Score."""
     spread_gate: str = ""
     """The gate with which SelectorSpreadPriority is PodTopologySpread with the system's constraints."""
     # --- how they are put together --------------------------------------------------------------------------
     merges_plugins: bool = True
     """A plugin of two rules of a Policy runs once, at its first place (no: the Policy is refused)."""
     arguments_first: bool = False
-    """The argument of a Policy's rule says what it is (no: only where no rule has that name)."""
+    """The argument of a rule in a Policy decides what the rule is (no: only where no rule has that name)."""
     fills_arguments: bool = False
     """Rules of a Policy without arguments have empty ones (no: their plugins refuse)."""
     fills_resources: bool = False
@@ -179,13 +178,12 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     preempts: bool = True
     """Pods preempt others under a Policy."""
     checks_all: bool = True
-    """With alwaysCheckAllPredicates a node is asked about by all plugins (no: up to the first that rejects
-    it)."""
+    """With alwaysCheckAllPredicates, all plugins check a node (no: those up to the first that rejects it)."""
     weight_of_configuration_counts: bool = False
     """HardPodAffinitySymmetricWeight of a Policy is only checked, and that of the configuration counts (no:
     the Policy's own, else 1)."""
     sums_weights_first: bool = False
-    """Weights that are too high together refuse a Policy before they are cut to 32 bits."""
+    """Weights too high together refuse a Policy even if they fit once cut to 32 bits."""
     # --- texts ----------------------------------------------------------------------------------------------
     unknown_predicate: str = 'predicate type not found for "{name}"'
     """The fault of a predicate that does not exist."""
@@ -194,7 +192,7 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     two_arguments: str = "exactly 1 {kind} argument is required, numArgs: {number}, {kind} {{{entry} 0x0}}"
     """The fault of a rule with two arguments."""
     bad_weight: str = "priority {name} should have a positive weight applied to it or it has overflown"
-    """The fault of a weight that is not above 0, or too high."""
+    """The fault of a weight that is not positive, or too high."""
     no_argument: str = "no priority arguments set for priority {name}"
     """The fault of a priority with an empty argument."""
     declared_again: str = (
@@ -209,10 +207,10 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     """Faults of a Policy's extenders read as up to 1.16 (no: as those of a configuration)."""
     # --- providers ------------------------------------------------------------------------------------------
     providers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Provider -> the default plugins that others replace, with these; empty: a provider's name means
-    nothing."""
+    """Provider -> default plugins to be replaced, each with its replacement; empty: the name of a provider is
+    ignored."""
     weight_is_argument: bool = False
-    """The configuration's hardPodAffinitySymmetricWeight is that of InterPodAffinity."""
+    """The configuration's hardPodAffinitySymmetricWeight is an argument of InterPodAffinity."""
     least_affinity_weight: int = 0
     """The lowest hardPodAffinitySymmetricWeight."""
 
@@ -225,7 +223,7 @@ Footprint = Callable[["Pod", Gates], Requests]
 
 
 def as_specified(pod: Pod, gates: Gates) -> Pod:
-    """*pod* itself: what its spec says counts, whatever its status says."""
+    """*pod* itself: only its spec counts, not its status."""
     return pod
 
 
@@ -259,13 +257,13 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     """Volumes in a release: how they are counted, bound and matched (reference C.9 to C.12 and G)."""
 
     counts_unresolved_claims: bool
-    """A claim that cannot be resolved counts towards the limit of every type of disk. Else only if its class
-    names the type's provisioner."""
+    """A claim that cannot be resolved counts towards the limit of every type of disk (no: only of the type
+    whose provisioner its class names)."""
     csi_reads_unbound_claims: bool
     """MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class."""
     csi_reads_migration: bool
-    """Limits come from CSINode, and volumes of built-in drivers that moved to CSI count there. The driver is
-    in the key then, and the beta annotation for the class counts."""
+    """Limits come from CSINode, and volumes of built-in drivers that moved to CSI count there. The key then
+    has the driver, and the beta annotation for the class counts."""
     unbound_claim_text: str
     """The error for a claim without a volume, where zones are checked ({}: its name)."""
     zone_needs_scheduling_gate: bool
@@ -282,7 +280,7 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     checks_phase: bool
     """Only volumes in phase Available are matched to claims."""
     volume_mode: Literal["strict", "default", "reject", "always"]
-    """The volume mode of a claim and a volume, where they are matched."""
+    """The treatment of the volume modes of a claim and a volume that are matched."""
     matches_by_beta_class: bool
     """The beta annotation for the class of a claim counts before its field."""
     groups_by_beta_class: bool = False
@@ -294,10 +292,10 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     counts_ephemeral_claims: bool = True
     """The claims of generic ephemeral volumes count towards limits."""
     missing_claim_errs: bool = False
-    """A missing claim of the pod is an error where volumes are counted. Else only a claim without a name is
-    one."""
+    """A missing claim of the pod is an error where volumes are counted (no: only a claim without a name
+    is)."""
     missing_claim_is_reason: bool = False
-    """A missing claim of the pod turns nodes down where volumes are counted."""
+    """A missing claim of the pod rejects nodes where volumes are counted."""
     limits_gate: str = "AttachVolumeLimit"
     """The gate for limits of volumes from the node's allocatable. Empty: they always count."""
     node_limits: bool = True
@@ -315,19 +313,19 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     migratable: frozenset[str]
     """Built-in drivers that can move to CSI. By their provisioners."""
     missing_drivers_opt_in: bool = False
-    """With gate VolumeLimitScaling a node without a CSI driver is rejected if the driver says so (no:
-    whichever driver it is)."""
+    """With gate VolumeLimitScaling, a node without a CSI driver is rejected only if the driver opts in (no:
+    for any driver)."""
     inline_migrates: bool = False
-    """Disks that a pod names without a claim count for the CSI driver where their driver has moved."""
+    """Disks that a pod names without a claim count for the CSI driver if theirs has moved to it."""
     beta_zones_alone: bool = False
-    """The beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels
-    are read). It must name a zone then; else the newer label counts first."""
+    """The beta zone label of a moved volume replaces its node affinity, and must name a zone (no: its zones
+    are added, and the newer label counts first)."""
     translates_bound_volumes: bool = False
-    """The node affinity of a bound volume is read with the CSI driver's labels where its driver has moved."""
+    """The node affinity of a bound volume is read with the CSI driver's labels if its driver has moved."""
     missing_volume_is_reason: bool = False
-    """A claim bound to a missing volume turns nodes down (no: it is an error)."""
+    """A claim bound to a missing volume rejects nodes (no: it is an error)."""
     checks_storage_capacity: bool = False
-    """A new volume needs free capacity by CSIStorageCapacity. If the driver reports any."""
+    """A new volume needs free capacity by CSIStorageCapacity, if the driver reports any."""
     reads_maximum_size: bool = True
     """The largest volume that a CSIStorageCapacity allows counts before its capacity."""
     storage_capacity_gate: str = ""
@@ -350,16 +348,17 @@ class PreemptionCells(CellGroup, frozen=True, kw_only=True):
     """
 
     refreshes_snapshot: bool
-    """Preemption looks at the cluster as it is then, not as the cycle saw it."""
+    """Preemption looks at the cluster at that moment, not at the cycle's snapshot."""
     never_policy: bool
     """PreemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)."""
     by_start_time: bool
-    """Among pods of equal priority those that started last leave first. Start times are also the last
+    """Of pods with equal priority, those that started last leave first. Start times are also the last
     criterion in the choice of a node."""
     needs_priority_gate: bool
     """Without gate PodPriority nothing is preempted."""
     excludes_self: bool
-    """A pod that waits for a node does not count against itself there. In the first pass, by its UID."""
+    """A pod that waits for a node does not count against itself there. Compared by UID, in the pass with
+    nominated pods."""
     nominates_before_api: bool
     """A pod counts as waiting for its node before the API server confirms it."""
 
@@ -376,7 +375,8 @@ class NominationCells(CellGroup, frozen=True, kw_only=True):
     """A pod can wait for the node with the empty name. That has a list of its own then; else the empty name
     means none."""
     asks_lister: bool
-    """A pod that was deleted or has a node cannot wait for one. Trying to removes its earlier nomination."""
+    """A pod that was deleted or has a node cannot be nominated. The attempt removes its earlier
+    nomination."""
     placed_are_nominated: bool = False
     """All the same, a pod that has a node can wait for one."""
 
@@ -387,10 +387,10 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     by_timestamp: bool
     """Pods of equal priority are tried by age (no: in no order)."""
     pod_timestamps: bool
-    """That age is the pod's own (no: since it entered the queue). It is that of its condition PodScheduled,
-    or of its creation if it has none."""
+    """The age is the pod's own (no: since it entered the queue). It is that of its condition PodScheduled, or
+    of its creation if it has none."""
     has_backoff: bool
-    """A pod that failed waits before its next attempt. After a move it waits in the backoff queue."""
+    """A failed pod waits before its next attempt. After a move it waits in the backoff queue."""
     backoff_forget_after: float | None
     """Seconds after which a pod's failures are forgotten."""
     update_ends_backoff: bool
@@ -398,16 +398,16 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     parked_at_most: float | None
     """Seconds after which a pod that fits nowhere is tried again in any case. This is checked every 30 s."""
     move_marker: Literal["flag", "cycle"]
-    """How an attempt notices that the cluster changed while it ran."""
+    """The way an attempt notices that the cluster changed while it ran."""
     pop_removes_nomination: bool
-    """A pod that is tried again gives up the node that it waits for."""
+    """A pod that is tried again gives up its nomination."""
     parks_by_condition: bool
-    """A pod that failed is set aside only if its condition PodScheduled says Unschedulable."""
+    """A failed pod is parked only if its condition PodScheduled has reason Unschedulable."""
     finalizers_count: bool
-    """A change of the finalizers alone lets a pod be tried again."""
+    """A change of only the finalizers lets a pod be tried again."""
     refusals: tuple[str, str, str]
-    """The errors for a failed pod that is in the queue already. In the unschedulable map, active, or backing
-    off; ``{}`` takes its key."""
+    """The errors for a failed pod that is already in the queue: unschedulable, active, or backing off; ``{}``
+    takes its key."""
     fifo_without_priority: bool
     """Without gate PodPriority the queue is first in, first out. Failed pods enter it again after a wait."""
     fifo_wait_doubles: bool
@@ -417,8 +417,7 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     csi_node_events: bool
     """An added or changed CSINode lets pods be tried again. With gate CSINodeInfo."""
     skips_condition_updates: bool
-    """A change of the conditions of a pod that was just placed is ignored. A change of its finalizers,
-    too."""
+    """A change of the conditions or finalizers of a pod that was just placed is ignored."""
     probe_times: bool
     """Each failed attempt writes its time into condition PodScheduled."""
 
@@ -429,12 +428,11 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
     binding_failure_texts: bool = True
     """After a binding that failed condition PodScheduled has the error as its message."""
     preempted_text: str = "by {pod} on node {node}"
-    """The event on a pod that had to leave. ``{pod}`` takes the key of the pod that made it leave, ``{node}``
-    the node."""
+    """The event on a preempted pod. ``{pod}`` takes the key of the preemptor, ``{node}`` the node."""
     wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     """The error for a claim whose selected node was changed. It takes ``claim``, ``got`` and ``node``."""
     assumed_pods_expire: float | None = 30.0
-    """Seconds after which a bound pod loses its place if no informer sees it (none: never)."""
+    """Seconds after its binding at which an assumed pod expires, if no informer has seen it (none: never)."""
 
 
 class ClientCells(CellGroup, frozen=True, kw_only=True):
@@ -449,10 +447,10 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     sends_duration: bool
     """Watches send their time-out twice, once as a duration."""
     pods_send_duration: bool
-    """The watch of pods does so, too. Else it has a client of its own."""
+    """The watch of pods does so, too (no: it has a client of its own)."""
     relists_from_last: bool
-    """A second list asks for what is not older than the last version seen (no: for any version). Without
-    pages, and the later pages of a list name no version; else they name that of the first."""
+    """A second list asks for objects no older than the last version seen, without pages (no: of any version).
+    Later pages of a list name no version (no: that of the first)."""
     pauses: tuple[float, float]
     """Seconds between two tries after an error, the shortest and the longest. A pause doubles each time, and
     up to its own length is added at random; where both are equal, it is neither."""
@@ -463,14 +461,14 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     resends_reads: bool
     """A read is sent again if the server closed the connection (no: only if it was reset)."""
     attempts: int
-    """How often a request is sent at most, while the server names a time to wait. And answers 429 or 5xx."""
+    """The most times that a request is sent, while the server answers 429 or 5xx with a time to wait."""
     resends_watches: bool = False
-    """A watch is sent again then, too, also after a time-out and errors of the server."""
+    """A watch is sent again, too, after a closed connection, a time-out or an error of the server."""
     device_api: str = ""
     """With gate DynamicResourceAllocation, the version of the API in which it lists claims and devices."""
     names_device_requests: bool = False
-    """What a class tells the drivers of a claim's devices comes once, with the requests that it is for (no:
-    for each of them, without)."""
+    """The configuration that a class has for the drivers of devices is written once, with its requests (no:
+    once per request, without them)."""
 
 
 class ExtenderCells(CellGroup, frozen=True, kw_only=True):
@@ -485,8 +483,8 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     """The error for a node that an extender's preempt may not answer with. It takes ``url`` and ``node``.
     Upstream: up to 1.17 it crashes there."""
     keeps_violations: bool
-    """An extender that is sent names is told how many victims a budget protects, and may say so (no: it is
-    0)."""
+    """An extender that gets names also gets the number of budget violations, and may answer with one (no: it
+    is 0)."""
     failure: str
     """The error for an HTTP status other than 200. It takes ``verb``, ``url`` and ``code``."""
     reads_unresolvable: bool = False
@@ -494,12 +492,12 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     asked_to_preempt: bool = True
     """Extenders with a preempt verb are asked which candidates they leave."""
     names_victims: bool = False
-    """A node that an extender leaves without victims is an error. Or no candidate, if the extender is
+    """A node that an extender leaves without victims is an error; or it is no candidate, if the extender is
     ignorable."""
     ignores_failed_binding: bool = False
-    """Where an extender that may be ignored fails to bind, the API server does."""
+    """The API server binds where an ignorable extender fails to."""
     errors_are_formats: bool = True
-    """An error that an extender answers with is written as a format without arguments."""
+    """An error from an extender is used as a format string without arguments."""
 
 
 class Release(Struct, frozen=True, kw_only=True):
@@ -519,7 +517,7 @@ class Release(Struct, frozen=True, kw_only=True):
     """Name -> weight, of the DefaultProvider."""
     gates: Mapping[str, FeatureGate]
     gate_effects: tuple[GateEffect, ...]
-    """What gates change in the names above, which are those with every gate off."""
+    """The changes by gates of the names above, which are those with every gate off."""
     default_percentage: int
     """PercentageOfNodesToScore if nothing is set (0: the release chooses)."""
     texts: Mapping[str, str]
@@ -527,58 +525,54 @@ class Release(Struct, frozen=True, kw_only=True):
     priority in a Policy; overflow: the message for weights that are too large together. Format strings, by
     subject."""
     policy_form: Literal["JSON", "YAML", "strict"]
-    """How a Policy may be written: as JSON alone, as YAML too, or strictly: with no unknown key and none
-    given twice."""
+    """The form of a Policy: only JSON, also YAML, or strict, with no unknown or repeated key."""
     ignorable_extenders_last: bool
-    """Extenders that may be ignored are called last."""
+    """Ignorable extenders are called last."""
     extenders: ExtenderCells
     equivalence_cache: bool
     """There is an equivalence cache (gate EnableEquivalenceClassCache)."""
     # --- the table (reference C.7, D.4, F) ---
     incoming: Footprint
-    """What the pod that is scheduled asks for, where room is checked."""
+    """The requests of the incoming pod, where room is checked."""
     footprint: Footprint
-    """What a pod takes up on its node, where room is checked."""
+    """The requests of a pod on its node, where room is checked."""
     incoming_nonzero: Footprint
-    """What the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)."""
+    """The requests of the incoming pod, in scores (without a request: 100m cpu, 200 MiB)."""
     footprint_nonzero: Footprint
-    """What a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)."""
+    """The requests of a pod on its node, in scores (without a request: 100m cpu, 200 MiB)."""
     incoming_scored: Footprint | None = None
-    """What the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its
-    node)."""
+    """The requests of the incoming pod, in scores without defaults (none: those of a pod on its node)."""
     resized: Callable[[Pod, Gates], Pod] = as_specified
-    """What a container counts while it is resized in place (gate InPlacePodVerticalScaling). A pod with these
-    requests; the pod itself where they are those of the spec."""
+    """The pod with the requests that count while it is resized in place (gate InPlacePodVerticalScaling). The
+    same object where these are the spec's."""
     zone_key: Callable[[Mapping[str, str]], str]
-    """The labels that say in which zone a node is. (labels of a node) -> the zone that it belongs to in the
-    visiting order."""
+    """(labels of a node) -> the zone that it belongs to in the visiting order."""
     snapshot_keeps_nodeless: bool
-    """A node that is gone while pods remain on it stays known, as a node without data. Predicate metadata is
-    nil then; else snapshots keep the last state that had a node."""
+    """A deleted node whose pods remain stays known, as a node without data. Predicate metadata is then nil
+    (no: snapshots keep the last state that had a node)."""
     transient_reset_all: bool
     """Counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle. Else on
     changed ones only."""
     snapshot_drops_nodeless: bool = False
-    """A node that is gone is forgotten at once, with all its pods."""
+    """A deleted node is forgotten at once, with all its pods."""
     snapshot_keeps_ghosts: bool = False
-    """Preemption also tries nodes that are not in the list: those that it misses, and those that are gone
-    while pods remain on them, as they were last seen."""
+    """Preemption also tries nodes that are not in the list: nodes that it misses, and deleted ones whose pods
+    remain, in their last state."""
     forgets_pods_with_node: bool = False
-    """A node that is gone is forgotten with its pods, and comes back without them."""
+    """A deleted node is forgotten with its pods, and comes back without them."""
     cache_replaces_confirmed: bool = False
-    """A pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list.
-    Else the assumed object stays until the next update."""
+    """A pod that is confirmed on its node replaces the assumed object, and moves to the list's end (no: the
+    assumed object stays until the next update)."""
     selects_namespaces: bool = False
     """Pod affinity terms may select namespaces by their labels."""
     # --- the cycle (reference B) ---
     nodes_to_find: Callable[[int, int], int]
-    """How many nodes that fit a search looks for. (nodes, percentage) -> the number of feasible nodes after
-    which a search stops."""
+    """(nodes, percentage) -> the number of feasible nodes after which a search stops."""
     pick_host: Callable[[int, int], tuple[int, bool]]
-    """Which of several best nodes is taken. (number of feasible nodes with the best total, lastNodeIndex) ->
+    """The choice among several best nodes: (number of feasible nodes with the best total, lastNodeIndex) ->
     (index of the host among them, whether lastNodeIndex moves)."""
     error_joiner: Callable[[Any], str]
-    """Several errors in one message."""
+    """A function that joins several errors into one message."""
     binding_failed_reason: str
     """The reason in condition PodScheduled if a binding is refused."""
     # --- rules (reference C and D) ---
@@ -609,8 +603,8 @@ class Release(Struct, frozen=True, kw_only=True):
     client: ClientCells
     framework: FrameworkCells = field(default_factory=FrameworkCells)
     configuration: ConfigurationCells = field(default_factory=ConfigurationCells)
-    """Where predicates and priorities run, only ``fields_lacked`` counts, beside what the first release of
-    the framework lacks."""
+    """The cells of the component configuration. For predicates and priorities only ``fields_lacked`` counts,
+    beside what the first release of the framework lacks."""
     missing_plugins: Mapping[str, str] = _NONE
     """Extension point -> the refusal of a configuration that names a plugin there, where there are none."""
     queueing: QueueingCells = field(default_factory=QueueingCells)
@@ -618,8 +612,8 @@ class Release(Struct, frozen=True, kw_only=True):
     devices: DeviceCells = field(default_factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
     policies: PolicyCells | None = None
-    """How it makes a profile of a Policy; None: where predicates and priorities run, and where there are no
-    Policies."""
+    """The translation of a Policy into a profile; None: where predicates and priorities run, and where there
+    are no Policies."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

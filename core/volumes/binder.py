@@ -1,5 +1,4 @@
-"""The volume binder: which volumes pods would get on nodes, and what is assumed of volumes and claims when a
-pod has a node.
+"""The volume binder: the volumes that pods would get on nodes, and assumed changes of volumes and claims.
 
 Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in
 pkg/controller/volume/persistentvolume).
@@ -48,8 +47,7 @@ Kind = TypeVar("Kind", bound=KubeObject)
 
 @define(eq=False, repr=False)
 class AssumeCache(Generic[Kind]):
-    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with
-    every change.
+    """The objects of one kind by key, as in the API and as assumed; *version* grows with every change.
 
     ``group``: the part of an object by which :meth:`within` finds it.
     """
@@ -63,14 +61,14 @@ class AssumeCache(Generic[Kind]):
     _groups: dict[str, list[str]] = Factory(dict)
 
     def get(self, key: str) -> Kind:
-        """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""
+        """The object with its assumed changes; raises :class:`VolumeError` where there is none."""
         item = self._latest.get(key)
         if item is None:
             raise VolumeError(f'could not find {self.kind} "{key}"')
         return item
 
     def within(self, group: str) -> list[Kind]:
-        """The objects of *group* as they are assumed to be, in ascending order of key."""
+        """The objects of *group* with their assumed changes, in ascending order of key."""
         return [self._latest[key] for key in self._groups.get(group, ())]
 
     def put(self, item: Kind) -> None:
@@ -112,7 +110,7 @@ class AssumeCache(Generic[Kind]):
         self.version += 1
 
     def restore(self, key: str) -> None:
-        """Take back what was assumed of an object, if it is still known."""
+        """Undo the assumed changes of an object, if it is still known."""
         if key in self._stored:
             self._latest[key] = self._stored[key]
             self.version += 1
@@ -140,7 +138,7 @@ class AssumeCache(Generic[Kind]):
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 SOLE_USER = "ReadWriteOncePod"
-"""The access mode of a claim that one pod alone may use."""
+"""The access mode of a claim that only one pod may use."""
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
@@ -195,9 +193,9 @@ class VolumeBinder:
     volumes: AssumeCache[PersistentVolume] = field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = field(init=False)
     _decisions: dict[str, dict[str, VolumeDecision]] = Factory(dict)
-    """Pod -> node -> what was decided or, later, assumed."""
+    """Pod -> node -> its volumes, as decided or, later, assumed."""
     _table_by_pod: dict[str, NodeTable] = Factory(dict)
-    """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
+    """Pod -> the table of the nodes that decisions were asked for; each is computed only when needed."""
 
     def __attrs_post_init__(self) -> None:
         self.volumes = AssumeCache(
@@ -239,11 +237,11 @@ class VolumeBinder:
         return self.volumes.get(name)
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
-        """Store for :meth:`assume` what *pod* would get on each of *nodes*.
+        """Store for :meth:`assume` the volumes of *pod* on each of *nodes*.
 
-        Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing
-        of earlier cycles, the stored decision for the chosen node is the one that would be found now, so it
-        is worked out later.
+        Upstream: FindPodVolumes stores them for each node that it is asked about. Where a release keeps
+        nothing of earlier cycles, the stored decision for the chosen node equals one made now, so it is
+        computed later.
         """
         key = pod.key
         adds_up = self.cells.keeps_stale_decisions
@@ -279,8 +277,7 @@ class VolumeBinder:
                 self._decisions[key] = decisions
 
     def assume(self, pod: Pod, node_name: str) -> bool:
-        """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes
-        already.
+        """Assume the decision for *pod* on the node. Returns whether all its claims had volumes already.
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
@@ -339,7 +336,7 @@ class VolumeBinder:
             self._cache_of(item).restore(item.key)
 
     def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
-        """The volumes, then the claims, that are to be written to the API for *pod*, which is on its node.
+        """The volumes, then the claims, to be written to the API for *pod*, which has its node.
 
         Raises :class:`VolumeError` where nothing was assumed for it. Upstream: BindPodVolumes.
         """
@@ -469,8 +466,8 @@ class VolumeBinder:
         everywhere = nodes.every()
         finding.provisions = [(claim, everywhere) for claim, _ in with_selected_node]
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
-        # Where volumes can be provisioned for all claims that need one; the first claim that fails gives the
-        # reason.
+        # The nodes where volumes can be provisioned for all claims that need one; the first claim that fails
+        # gives the reason.
         pending = everywhere.copy()
         for kind, (claim, where_needed) in zip(kinds, finding.provisions, strict=True):
             if where_needed.any():

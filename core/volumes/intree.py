@@ -1,5 +1,4 @@
-"""Disks whose old in-tree plugin a CSI driver can take over: names, handles, and where the driver's nodes
-reach them.
+"""Disks of in-tree plugins that a CSI driver can take over: names, handles, and the nodes that reach them.
 
 Upstream: k8s.io/csi-translation-lib.
 """
@@ -37,7 +36,7 @@ RBD = "kubernetes.io/rbd"
 RBD_HANDLE = "rbd.csi.ceph.com/volume-handle"
 """The annotation of a volume of Ceph with its handle."""
 UNSPECIFIED = "UNSPECIFIED"
-"""The project or zone in the handle of a GCE disk where it is not known."""
+"""The placeholder for an unknown project or zone in the handle of a GCE disk."""
 
 Labels = Sequence[str]
 
@@ -194,11 +193,10 @@ def handle_of(
 def translated_affinity(
     plugin: str, volume: PersistentVolume, beta_zones: bool = False
 ) -> NodeSelector | None:
-    """The node affinity of *volume* where a driver has replaced its plugin: zones by the driver's own label.
+    """The node affinity of *volume* with the zones of its plugin under the driver's own label.
 
-    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`VolumeError` where
-    that names no zone. Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20
-    translateTopology).
+    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`VolumeError` where that names no
+    zone. Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20 translateTopology).
     """
     topology = PLUGINS[plugin].topology
     affinity = volume.spec.node_affinity

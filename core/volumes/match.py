@@ -108,8 +108,8 @@ class VolumeMatcher:
     def match(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]
     ) -> tuple[Ints, Mask | None]:
-        """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which
-        the search fails.
+        """The index of the best of *volumes* for each node, -1 for none, and the nodes where the search
+        fails.
 
         Raises :class:`VolumeError` where it fails on all nodes.
         """
@@ -146,7 +146,7 @@ class VolumeMatcher:
         least = requested_size(claim)
         kind = claim.storage_class
         modes = frozenset(claim.spec.access_modes)
-        # The volumes that are large enough and that a claim like this one may have.
+        # The volumes that are large enough and allowed for a claim like this one.
         large = [
             volume
             for volume in usable
@@ -167,8 +167,8 @@ class VolumeMatcher:
         return numbers, failed
 
     def _assign(self, numbers: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
-        """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers
-        which."""
+        """Give *volume* to the claim on the nodes of *wanting* where that is possible. Returns those
+        nodes."""
         places = self.reach(volume)
         places = places[wanting[places]]
         if not len(places):
@@ -219,7 +219,7 @@ class VolumeMatcher:
     def _unreadable(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]
     ) -> Mask | None:
-        """The nodes where the search comes to a volume without volumeMode before it ends: bool[n].
+        """The nodes where the search meets a volume without volumeMode before it ends: bool[n].
 
         Upstream: the API's default was not applied, which is an error in 1.12.
         """
@@ -238,8 +238,8 @@ class VolumeMatcher:
 
 @lru_cache(maxsize=1 << 16)
 def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
-    """(label key, value) of an affinity that asks for this label only, like that of a local volume; None for
-    any other."""
+    """(label key, value) of an affinity that requires only this label, as that of a local volume does; None
+    for any other."""
     terms = affinity.node_selector_terms
     if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
         return None

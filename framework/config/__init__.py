@@ -1,2 +1,1 @@
-"""The component configuration of the framework: profiles, plugin arguments, gates, and how they are
-checked."""
+"""The component configuration of the framework: profiles, plugin arguments, gates, and their validation."""

@@ -1,5 +1,5 @@
-"""The versions of the component configuration: which fields each has, and the first ones as later ones have
-them.
+"""The versions of the component configuration: the fields of each, and the first versions in the form of
+later ones.
 
 Upstream: the types of each version in k8s.io/kube-scheduler/config, and
 pkg/scheduler/apis/config/v1alpha1/conversion.go.
@@ -39,7 +39,7 @@ def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
 
 
 def is_flat(cells: ConfigurationCells) -> bool:
-    """Whether a configuration has the fields of its one profile itself: v1alpha1."""
+    """Whether a configuration itself has the fields of its only profile: v1alpha1."""
     return "profiles" in cells.fields_lacked
 
 
@@ -104,7 +104,7 @@ def without_unreserve(document: Json, cells: ConfigurationCells) -> Json:
 
 
 def own_path(path: str, document: Json) -> str:
-    """*path* as *document* has it, of which v1alpha1 is one profile."""
+    """*path* as it is in *document*; one of v1alpha1 is itself one profile."""
     if not str(document.get("apiVersion")).endswith("/v1alpha1") or not path.startswith(_FIRST):
         return path
     head, _, rest = path.removeprefix(_FIRST).partition(".")
@@ -115,7 +115,7 @@ def own_path(path: str, document: Json) -> str:
 
 
 def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:
-    """Whether *document* says so where its version can."""
+    """Whether *document* disables preemption, in versions with a field for that."""
     value = document.get("disablePreemption")
     if value is None or "disablePreemption" in cells.fields_lacked:
         return False

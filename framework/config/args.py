@@ -1,4 +1,4 @@
-"""The arguments of the default plugins: what they are, their defaults, their faults, and how they are read.
+"""The arguments of the default plugins: their fields, defaults, faults and reading.
 
 Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go, validation/validation_pluginargs.go.
 """
@@ -242,7 +242,7 @@ class RequestedToCapacityRatioArgs(Arguments):
             yield from _shape_faults(self.shape, f"{path}shape", context)
             yield from _weights(self.resources, f"{path}resources", "[1, inf)", math.inf)
         elif self.resources or not context.cells.first_args:
-            # Upstream: where no resource counts, the line is never read.
+            # Upstream: without a resource that counts, the line is never read.
             yield from islice(self._plain_faults(context.cells), 1)
 
     def _plain_faults(self, cells: ConfigurationCells) -> Faults:
@@ -285,7 +285,7 @@ class NodeLabelArgs(Arguments):
 
 @attrs.frozen
 class ServiceAffinityArgs(Arguments):
-    """The labels whose values the pods of a service have in common, and those over whose values they are
+    """The labels whose values the pods of a service share, and the labels over whose values they are
     spread."""
 
     affinity_labels: Names = ()
@@ -429,7 +429,7 @@ class DynamicResourcesArgs(Arguments):
     """The time limits of the search for devices on one node, and of devices to become ready."""
 
     filter_timeout: Annotated[float | None, ReadBy(duration)] = None
-    """Seconds; 0: as long as it takes."""
+    """Seconds; 0: without a limit."""
     binding_timeout: Annotated[float | None, ReadBy(duration)] = None
     """Seconds."""
 
@@ -482,22 +482,22 @@ _PLUGIN_ARGS = {
 
 
 def takes_args(plugin: str, context: Context = PLAIN) -> bool:
-    """Whether *plugin* is a default plugin that is made with arguments, if with their defaults alone."""
+    """Whether *plugin* is a default plugin constructed with arguments, even if only with their defaults."""
     return plugin in _PLUGIN_ARGS and plugin not in context.cells.gone_plugins
 
 
 def reads_args(plugin: str, context: Context = PLAIN) -> bool:
-    """Whether a configuration can give *plugin* arguments that are known; others stay plain data."""
+    """Whether a configuration can give *plugin* known arguments; other arguments stay plain data."""
     return takes_args(plugin, context) and plugin not in context.cells.args_lacked
 
 
 def passes_over_args(plugin: str, context: Context) -> bool:
-    """Whether the release ignores arguments of *plugin*, which later ones read."""
+    """Whether the release ignores arguments of *plugin* that later ones read."""
     return takes_args(plugin, context) and not reads_args(plugin, context)
 
 
 def plugins_with_args(context: Context = PLAIN) -> list[str]:
-    """The plugins to which a configuration can give arguments that are known."""
+    """The plugins to which a configuration can give known arguments."""
     return [plugin for plugin in _PLUGIN_ARGS if reads_args(plugin, context)]
 
 
@@ -535,7 +535,7 @@ def unknown_args(plugin: str, value: JsonObject, context: Context = PLAIN) -> It
 
 
 STEP = 10
-"""Scores are up to 100 there, and up to 10 in later arguments."""
+"""The scale between scores up to 100 there, and up to 10 in later arguments."""
 
 
 def _unchanged(value: Any) -> Any:
@@ -543,7 +543,7 @@ def _unchanged(value: Any) -> Any:
 
 
 def _shape(value: Any) -> Any:
-    """Points of the later form; what is no list, and no point, as it is."""
+    """Points in the later form; a value that is no list, or an item that is no point, stays as it is."""
     if isinstance(value, list):
         return [_shape(item) for item in value]
     if not isinstance(value, Mapping):
@@ -573,7 +573,7 @@ _NAMES = {
         "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _unchanged),
     },
 }
-"""Plugin -> its arguments there in lower case -> the later name, and how the value is written then."""
+"""Plugin -> argument of the first form, in lower case -> its later name, and a function for its value."""
 
 
 def later_args(plugin: str, args: JsonObject) -> tuple[JsonObject, list[str]]:

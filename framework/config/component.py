@@ -1,5 +1,5 @@
-"""The parts of a component configuration with which nothing is scheduled: the election of a leader, the
-connection to the API server, and addresses. With a fault in them the scheduler does not start.
+"""The parts of a component configuration that schedule nothing: leader election, the connection to the API
+server, and addresses. The scheduler does not start if one of them has a fault.
 
 Upstream: k8s.io/component-base config/v1alpha1/types.go, config/validation/validation.go;
 pkg/scheduler/apis/config/validation/validation.go.
@@ -43,7 +43,7 @@ class ClientConnection:
 
 @attrs.frozen
 class LeaderElection:
-    """The election of the scheduler that is active. Empty texts and zeros stand for the defaults; times are in
+    """The election of the active scheduler. Empty texts and zeros stand for the defaults; times are in
     seconds."""
 
     leader_elect: bool = True

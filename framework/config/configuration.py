@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration, read, with defaults, and its faults in upstream's texts.
+"""A KubeSchedulerConfiguration as read and with its defaults, and its faults in upstream's texts.
 
 Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/config/validation/validation.go.
 """
@@ -97,17 +97,17 @@ class KubeSchedulerConfiguration:
     begins: str = attrs.field(default="", metadata=_UNREAD)
     """The beginning of the refusal of one of its profiles."""
     checks_all: bool = attrs.field(default=False, metadata=_UNREAD)
-    """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates``
-    of a Policy."""
+    """Whether all Filter plugins check each node, even after one rejects it: ``alwaysCheckAllPredicates`` of
+    a Policy."""
 
     unread: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
-    """The fields that it has in vain: unknown ones, where these are ignored."""
+    """The fields without effect: unknown ones, where these are ignored."""
     notes: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
-    """Notes on other input that does not count, in sentences."""
+    """Notes on other input without effect, in sentences."""
 
     @property
     def context(self) -> Context:
-        """The release, the gates and the version that it is read with."""
+        """The release, the gates and the version with which it is read."""
         return Context(self.release, self.gates, self.api_version.rpartition("/")[2])
 
     @property
@@ -160,17 +160,17 @@ TAKEN_BY_POLICY = "this is a Policy: --policy takes it for releases up to 1.22, 
 
 @cache
 def fields_without(lacked: frozenset[str]) -> Fields:
-    """The fields of a configuration, of all versions but for those that are *lacked*."""
+    """The fields of a configuration in all versions, without those *lacked*."""
     return without(of_all_versions(configuration_fields()), lacked)
 
 
 def unread_of_first(document: JsonObject, release: Release) -> tuple[str, ...]:
-    """The fields that *release* ignores of *document*, which is of the first version of the configuration or
-    empty, in sentences."""
+    """The fields of *document* that *release* ignores, in sentences. *document* is of the first version of
+    the configuration, or empty."""
     lacked = cells_in(FRAMEWORK_RELEASES[FIRST_FRAMEWORK].configuration, "v1alpha1").fields_lacked
     if release.predicates:
         lacked = lacked - {FAILURE_DOMAINS} | release.configuration.fields_lacked
-    # Gates are no field of it upstream, but count here.
+    # Gates are no field of a profile configuration upstream, but count here.
     return tuple(
         unread_field(path, release)
         for path, _ in misnamed(document, {**fields_without(lacked), "featureGates": None})
@@ -269,7 +269,7 @@ def _version_of(document: JsonObject, versions: Collection[str]) -> str:
 
 
 def _check_kind(plugin: str, raw: JsonObject, place: str, context: Context) -> None:
-    """Refuse arguments of *plugin* that say that they are of another kind, or of an unknown version."""
+    """Refuse arguments of *plugin* with another kind, or an unknown version."""
     own_kind = f"{plugin}Args"
     kind = raw.get("kind") or own_kind
     own_version = f"{GROUP}/{context.version}"
@@ -304,8 +304,7 @@ def unregistered(kind: Any, api_version: Any) -> str:
 def _with_decoded_args(
     profiles: tuple[ProfileConfig, ...], context: Context
 ) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
-    """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the
-    paths of these."""
+    """The profiles with decoded plugin arguments, and path -> error for unknown fields of arguments."""
     decoded_profiles = []
     strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):

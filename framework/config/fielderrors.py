@@ -36,8 +36,7 @@ _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029
 
 
 def shown(value: Any) -> str:
-    """A value as field errors print it; ``()`` is a list that is absent, ``[]`` one that is there and
-    empty."""
+    """A value as field errors print it; ``()`` is an absent list, ``[]`` an empty one."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):
@@ -50,7 +49,7 @@ def shown(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """A value as Go marshals it; ``()`` is a list that is absent."""
+    """A value as Go marshals it; ``()`` is an absent list."""
     if value == () and isinstance(value, tuple):
         return "null"
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -60,7 +59,7 @@ def as_json(value: Any) -> str:
 
 
 def go_fields(value: Any) -> Any:
-    """Arguments with the names and forms that Go marshals them in."""
+    """Arguments with the names and forms that Go marshals."""
     kind = type(value)
     if attrs.has(kind):
         return {
@@ -78,13 +77,13 @@ def go_fields(value: Any) -> Any:
 
 
 def invalid(path: str, value: Any, message: str, cells: FrameworkCells | None = None) -> str:
-    """The fault of *value*; *cells* say how a list is shown, which only lists need."""
+    """The fault of *value*; *cells*, needed only for a list, say how that is shown."""
     as_list = isinstance(value, tuple | list) and cells is not None and cells.faults_as_json
     return f"{path}: Invalid value: {as_json(value) if as_list else shown(value)}: {message}"
 
 
 def outside(path: str, value: int, most: int = 100, text: str = "") -> Iterator[str]:
-    """The fault of a number that is not from 0 to *most*."""
+    """The fault of a number that is not between 0 and *most*."""
     if not 0 <= value <= most:
         yield invalid(path, value, text or f"not in valid range [0, {most}]")
 
@@ -123,13 +122,13 @@ class ProfileFault(Record):
     where: str
     """The path of the field; empty: the whole."""
     what: str
-    """What is wrong, in the original's words where it has some."""
+    """The fault in words, upstream's where it has a text for it."""
     got: str | None = None
     wanted: str | None = None
 
 
 class ConfigurationError(PolicyError):
-    """A configuration that cannot be decoded, with the faults that were seen."""
+    """A configuration cannot be decoded; the error has the faults that were found."""
 
     def __init__(self, text: str, faults: Iterable[ProfileFault]) -> None:
         super().__init__(text)
@@ -137,7 +136,7 @@ class ConfigurationError(PolicyError):
 
 
 def mismatched(mismatch: Mismatch, within: str = "") -> list[ProfileFault]:
-    """The fault of a value of another type; *within*: what the path begins with."""
+    """The fault of a value of another type; *within*: the beginning of its path."""
     return [
         ProfileFault(f"{within}{mismatch.path}", "wrong type", shown_value(mismatch.got), mismatch.wanted)
     ]
@@ -185,7 +184,7 @@ class Context:
     gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE))
 
     version: str = ""
-    """Empty: the default one."""
+    """The version of the configuration; empty: the default one."""
     cells: ConfigurationCells = attrs.field(init=False, eq=False)
     """The cells of the release for configurations of the version."""
 
@@ -195,7 +194,7 @@ class Context:
 
     @property
     def framework(self) -> FrameworkCells:
-        """The cells that decide, and word faults of fields."""
+        """The cells of decisions, which also word faults of fields."""
         return self.release.framework
 
     @property
@@ -217,7 +216,7 @@ class Context:
 
 
 PLAIN = Context()
-"""The release that is taken if none is named, with its default gates."""
+"""The default release, with its default gates."""
 
 
 # --- Selectors of nodes and labels --------------------------------------------------------------------------

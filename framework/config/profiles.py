@@ -61,7 +61,7 @@ LATEST = "v1"
 
 
 def default_plugins(context: Context) -> Plugins:
-    """The plugins of a profile that says nothing."""
+    """The plugins of a profile without any settings."""
     cells = context.cells
     if not cells.lists_points:
         plugins = [PluginEntry(name, weight) for name, weight in cells.default_plugins.items()]
@@ -89,7 +89,7 @@ def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dic
         if not cells.adds_plugins_alone:
             sets_by_point[point] = _merged_set(default, custom_set, cells)
         elif point == "queueSort" and custom_set.enabled:
-            # Upstream: what sorts and binds by default is no plugin there.
+            # Upstream: the default queue sort and binder are no plugins there.
             sets_by_point[point] = PluginSet(custom_set.enabled)
         else:
             earlier, later = (custom_set, default) if point == "bind" else (default, custom_set)
@@ -138,7 +138,7 @@ FILLED = (
     "queueSort",
 )
 """The order in which upstream fills the extension points. It decides which error is reported, and which point
-is the last one."""
+is the last."""
 
 
 def _as_it_is(value: Any) -> Any:

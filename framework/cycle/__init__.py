@@ -1,2 +1,2 @@
-"""The steps of a cycle of the framework: PreFilter, Filter, PostFilter, Score, binding, and what they
-found."""
+"""The steps of a cycle of the framework, with their results: PreFilter, Filter, PostFilter, Score and
+binding."""

@@ -1,8 +1,8 @@
-"""Opportunistic batching: a pod may take the node that came next when an equal pod was scored in the cycle
-before it.
+"""Opportunistic batching: a pod may take the next best node of an equal pod that was scored in the cycle
+before.
 
-Pods are equal if their *signatures* are: what the plugins of the profile read of them. There is none where a
-plugin reads more than it can say. Upstream: pkg/scheduler/framework/runtime/batch.go;
+Pods are equal if their *signatures* are, which consist of all that the plugins of the profile read of them. A
+pod has none if a plugin reads more than it can express. Upstream: pkg/scheduler/framework/runtime/batch.go;
 k8s.io/kube-scheduler/framework/signers.go.
 """
 
@@ -24,7 +24,7 @@ from ..profile import Profile
 GATE = "OpportunisticBatching"
 POINTS = ("preFilter", "filter", "preScore", "score")
 UNSIGNED = object()
-"""In place of a part of a signature: the pod has none."""
+"""A part of a signature for pods that have no signature."""
 
 
 # --- signatures ---------------------------------------------------------------------------------------------
@@ -109,8 +109,8 @@ SIGNERS: Mapping[str, Callable[[Any, Template], Hashable]] = {
     "VolumeRestrictions": _nothing,
     "VolumeZone": _nothing,
 }
-"""Plugin that can sign -> what it reads of a pod, but for volumes, which differ from pod to pod of a
-template."""
+"""Plugin that can sign -> the parts of a pod that it reads. Volumes are left out, as pods of one template
+differ in them."""
 _NO_SOURCE = Volume()
 READ_VOLUMES = frozenset({"NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone"})
 
@@ -138,8 +138,7 @@ class Signer:
         return cls(tuple(plugins.values()), not READ_VOLUMES.isdisjoint(plugins))
 
     def of_template(self, pod: Template) -> Hashable:
-        """The signature of the pods of a template in the profile, but for their volumes; None: they have
-        none."""
+        """The signature of a template's pods in the profile, without their volumes; None: they have none."""
         if self.slot not in pod.notes:
             parts = tuple(SIGNERS[plugin.name](plugin, pod) for plugin in self.plugins)
             pod.notes[self.slot] = None if UNSIGNED in parts else parts
@@ -161,15 +160,14 @@ class Signer:
 
 @attrs.frozen(eq=False, repr=False)
 class StoredBatch:
-    """The hints that the latest cycle of a profile that found a host leaves to the next one."""
+    """The hints that a profile's latest cycle with a host leaves for the next one."""
 
     signature: Hashable
     cycle: int
-    """Its number."""
+    """The number of that cycle."""
     host: str
     rest: tuple[tuple[int, str], ...]
-    """The scored nodes that no pod has taken yet, with their totals, in the order of a heap; empty: nothing
-    is left."""
+    """The scored nodes that no pod has taken yet, with their totals, in heap order; empty: none are left."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -178,11 +176,11 @@ class Batches:
 
     signers: Mapping[str, Signer]
     on_undo: Callable[..., None]
-    """Called with how something is undone, and with what."""
+    """Called with a function that undoes a step, and its arguments."""
     number: int = 0
     """The number of the latest cycle."""
     kept: dict[str, StoredBatch] = attrs.Factory(dict)
-    """Profile -> what is kept."""
+    """Profile -> its stored batch."""
 
     def begin(self) -> None:
         """A cycle begins."""
@@ -199,8 +197,8 @@ class Batches:
         return signer is not None and signer.of_template(cycle.template) is not None
 
     def hint(self, cycle: FrameworkCycle, profile: str) -> str:
-        """The node that the pod of *cycle* may try first; empty: none. It is taken off what is kept, whether
-        or not it is tried."""
+        """The node that the pod of *cycle* may try first; empty: none. It is taken off the batch, whether or
+        not it is tried."""
         batch = self.kept.get(profile)
         if (
             batch is None
@@ -220,7 +218,7 @@ class Batches:
         return hint
 
     def store(self, cycle: FrameworkCycle, details: Details, host: str) -> None:
-        """The pod of *cycle* gets *host*, one of the feasible nodes of *details*."""
+        """Update the batch: the pod of *cycle* gets *host*, one of the feasible nodes of *details*."""
         profile = cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         if profile not in self.signers:
             return

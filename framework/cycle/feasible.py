@@ -65,28 +65,28 @@ class Diagnosis:
     """The rows of all nodes, in list order."""
     cells: FrameworkCells
     is_regular: bool = True
-    """The list has each node once."""
+    """Whether the list has each node once."""
     rejected: Status | None = None
     """PreFilter's rejection, which holds for every node."""
     search: SearchResult | None = None
     excluded: Rows = NO_ROWS
     """Nodes outside those that PreFilter named."""
     narrowing: tuple[str, ...] = ()
-    """The plugins that named them."""
+    """The plugins that named nodes."""
     outside_reason: str | None = None
-    """What nodes without a status of their own have in common, where PreFilter named some; None: nothing is
-    said of them."""
+    """The reason of nodes without a status of their own, where PreFilter named nodes; None: they get no
+    reason."""
     failed_first: int | None = None
     """The row of the nominated node, if it failed and the search did not visit it again."""
     extender_reasons: dict[str, list[str]] = attrs.Factory(dict)
     extender_unresolvable: set[str] = attrs.Factory(set)
-    """Nodes on which removing pods does not help, as extenders say."""
+    """Nodes on which removing pods does not help, according to extenders."""
     extended: bool = False
     """Whether extenders rejected nodes."""
     post_filter: str = ""
     """PostFilter's message."""
     _statuses: dict[Outcome, Status] = attrs.field(factory=dict, init=False)
-    """The outcome that alike nodes share -> their status."""
+    """The outcome of several alike nodes -> their status."""
 
     @property
     def outside_has_status(self) -> bool:
@@ -105,7 +105,7 @@ class Diagnosis:
         return visited if self.failed_first is None else np.append(visited, self.failed_first)
 
     def one_row_per_name(self, rows: Rows) -> Rows:
-        """*rows*, but one alone of those with one name: a node that the list has twice has one status."""
+        """*rows* with each name once: a node that the list has twice has one status."""
         if self.is_regular or len(rows) < 2:
             return rows
         first_rows = {self.names[row]: row for row in reversed(rows.tolist())}
@@ -129,7 +129,7 @@ class Diagnosis:
 
     @property
     def rejected_names(self) -> set[str]:
-        """The nodes with a status from filters, or from having been left out by PreFilter."""
+        """The nodes with a status from filters, or because PreFilter left them out."""
         outside = self.excluded.tolist() if self.outside_has_status else ()
         return {self.names[row] for row in (*self.failed_rows.tolist(), *outside)}
 
@@ -140,8 +140,7 @@ class Diagnosis:
             return NO_ROWS
         if self.cells.counts_outside:
             return self.excluded
-        # Upstream: the reason is that of all nodes without a status, also where the search ended before it
-        # came to them.
+        # Upstream: all nodes without a status get the reason, even those that the search did not reach.
         explicit = NO_ROWS if self.search is None else self.search.visited
         absent = ~np.isin(
             self.order, explicit if self.failed_first is None else np.append(explicit, self.failed_first)
@@ -167,7 +166,7 @@ class Diagnosis:
         self.extender_unresolvable |= passed.last_unresolvable if replaces else passed.unresolvable
 
     def replace_reasons(self) -> None:
-        """The statuses of a search replace those that extenders gave before it."""
+        """Let the statuses of a search replace the earlier ones of extenders."""
         for name in self.rejected_names & self.extender_reasons.keys():
             del self.extender_reasons[name]
             self.extender_unresolvable.discard(name)
@@ -256,8 +255,8 @@ class Diagnosis:
         if self.cells.narrowing_rejects:
             names.update(self.narrowing)
         if self.rejected is not None:
-            # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is
-            # forgotten.
+            # Upstream: where removing pods cannot help, PreFilter ends at once, and the plugins that narrowed
+            # the nodes are forgotten.
             if self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE:
                 return frozenset([self.rejected.plugin])
             return frozenset(names | {self.rejected.plugin} - {""})
@@ -344,7 +343,7 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
 
 
 def _concerned_plugins(pod: Template, profile: Profile) -> frozenset[Plugin]:
-    """The plugins with a PreFilter that may have something to say of *pod*."""
+    """The plugins whose PreFilter concerns *pod*."""
     plugins = pod.notes.get(profile.slot)
     if plugins is None:
         filters = profile.points["filter"]
@@ -371,7 +370,7 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
                 continue
             rejection = answer
             if not answer.is_rejection:
-                # Upstream: 1.24 tells the error of another status, which is none.
+                # Upstream: 1.24 reports the error of another status, which has none.
                 message = "%!w(<nil>)" if cells.pre_filter_errors_lost else answer.message
                 text = cells.pre_filter_error.format(plugin=plugin.name, text=message, pod=cycle.pod.name)
                 rejection = error(text)
@@ -411,15 +410,13 @@ def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
 
 @attrs.define(eq=False, repr=False)
 class PluginCheck:
-    """The check whether the quick path can be taken for a pod of the profile, as far as PreFilter and
-    PreScore are concerned."""
+    """The check whether PreFilter and PreScore let a pod of the profile take the quick path."""
 
     profile: Profile
     signs: Callable[[FrameworkCycle, str], bool] | None = None
-    """Whether a pod has a signature, so that it may try the node of a batch first; None: no pod has."""
+    """Whether a pod has a signature, so that it may try the node of a batch first; None: no pod does."""
     slot: StateKey[tuple[int, Detour | None]] = attrs.field(init=False, factory=lambda: StateKey("detour"))
-    """Where a template's notes have the answer, with the version of volumes and claims that it was found
-    for."""
+    """The slot of the answer in a template's notes, with the version of volumes and claims that it is for."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
         """The reason why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor
@@ -427,8 +424,8 @@ class PluginCheck:
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
         if cycle.table.has_huge or cycle.templates.has_huge:
-            # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep
-            # within it.
+            # The cycle checks the range of each score; without such amounts, scores of upstream's plugins
+            # stay within it.
             return Detour.AMOUNTS
         if cycle.table.census.has_unreadable and cycle.release.framework.unreadable_terms == "error":
             return Detour.PLUGINS
@@ -472,7 +469,7 @@ class FrameworkDetails(Details):
 
     diagnosis: Diagnosis
     _statuses: Mapping[str, Status] | None = attrs.field(default=None, init=False)
-    """Kept once they are read: there is one for each node that does not fit."""
+    """The statuses once they were read: there is one for each node that does not fit."""
 
     def narrow(self, rows: Rows, passed: PassedNodes) -> None:
         self._statuses = None
@@ -535,8 +532,8 @@ def search(
     pass_extenders: PassExtenders | None = None,
     verdict: Verdict | None = None,
 ) -> tuple[int, str | None]:
-    """Filter the nodes that *outcome* leaves, the nominated or hinted one first, and write into *details*
-    which are feasible, in order, and why others were rejected.
+    """Filter the nodes that *outcome* leaves, the nominated or hinted one first. *details* gets the feasible
+    nodes, in order, and the reasons against others.
 
     Returns where the next search starts, and an error. *pass_extenders* asks extenders about the nominated
     node, which they may reject, too. *verdict*: if it is known.
@@ -605,7 +602,7 @@ def search(
 def _leave_effects(
     cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, nominated: Sequence[int]
 ) -> None:
-    """Leaves the effects of filtering the nodes of *rows* in this order, first those of *nominated* once
+    """Leave the effects of filtering the nodes of *rows* in this order, those of *nominated* first once
     more."""
     run_effects(cycle, verdict, rows)
     if cycle.claim_users is not None:

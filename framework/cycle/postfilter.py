@@ -1,4 +1,4 @@
-"""PostFilter: the attempts for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
+"""PostFilter: the attempts to make room for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
 pkg/scheduler/framework/runtime/framework.go."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_pree
 
 
 def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bool:
-    """Whether of *post_filters* only upstream's preemption has something to do, and no pod has a lower
-    priority than that of *cycle*."""
+    """Whether upstream's preemption is all that *post_filters* do, and no pod has a lower priority than that
+    of *cycle*."""
     *earlier_plugins, last = post_filters
     is_upstreams = type(last) is DefaultPreemption and all(
         type(plugin) is DynamicResources for plugin in earlier_plugins
@@ -29,8 +29,8 @@ def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bo
 def refused(
     cycle: FrameworkCycle, template: UnschedulableTemplate, post_filters: tuple[Plugin, ...]
 ) -> Decision:
-    """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption
-    finds no pod that could leave."""
+    """The FitError for the pod of *cycle*, where preemption by *post_filters* finds no pod that could leave.
+    The pod must have no claims to devices."""
     is_never = refuses_to_preempt(cycle)
     preempts = bool(post_filters)
     cached = template.errors.get((preempts, is_never))
@@ -76,8 +76,8 @@ def run_post_filter(
     extenders: Sequence[Extender],
     runs: DryRuns,
 ) -> PostFilterResult:
-    """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it;
-    else messages are joined."""
+    """Ask the PostFilter plugins in order, until one succeeds, errs or says that nothing helps; else their
+    messages are joined."""
     cycle.post_filter = PostFilterContext(
         profile.points["preFilter"], nominations, extenders, shortlists, runs
     )

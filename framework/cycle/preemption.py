@@ -1,4 +1,4 @@
-"""Preemption in the framework: the pods that would have to go for a pod that fits nowhere.
+"""Preemption in the framework: the pods that would have to leave for a pod that fits nowhere.
 
 Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption.
 """
@@ -70,13 +70,13 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
 
 
 def refuses_to_preempt(cycle: FrameworkCycle) -> bool:
-    """Whether the pod says that it never preempts, where that is read."""
+    """Whether the pod's policy is never to preempt, where the release reads that."""
     reads = not cycle.release.framework.never_needs_gate or cycle.enabled("NonPreemptingPriority")
     return reads and cycle.pod.spec.preemption_policy == "Never"
 
 
 def protection_of(cycle: FrameworkCycle) -> Protection:
-    """Whom disruption budgets protect, as the release counts them."""
+    """The protection by disruption budgets, as the release counts them."""
     cells = cycle.release.framework
     return _PROTECTIONS[cells.budgets](cycle.listings.budgets, exempts=cells.exempts_disrupted)
 
@@ -84,7 +84,8 @@ def protection_of(cycle: FrameworkCycle) -> Protection:
 def in_vain(
     cycle: FrameworkCycle, tried_count: int, message: str = ""
 ) -> tuple[str | None, str, bool, Preemption]:
-    """The fields of the result of an attempt without a candidate; *tried_count*: how many nodes were."""
+    """The fields of the result of an attempt without a candidate; *tried_count*: the number of nodes
+    tried."""
     cells = cycle.release.framework
     if tried_count and cells.nomination_outlasts_tries:
         return None, message, False, Preemption()
@@ -94,26 +95,26 @@ def in_vain(
 
 @attrs.define(eq=False, repr=False)
 class Evaluator:
-    """One attempt at preemption. With shortlists it ends early as upstream does, starting at the first node;
-    else each is tried."""
+    """One attempt at preemption. With shortlists it starts at the first node and ends early, as upstream
+    does; else each node is tried."""
 
     cycle: FrameworkCycle
     context: PostFilterContext
     args: DefaultPreemptionArgs = attrs.Factory(DefaultPreemptionArgs)
     reasons: dict[str, int] = attrs.Factory(dict)
-    """Reason against nodes in the dry run -> their number."""
+    """Reason against nodes in the dry run -> the number of nodes."""
     errors: list[str] = attrs.Factory(list)
     _coming: Coming | None = None
-    """The nominated pods, where sums alone show where the pod fits."""
+    """The nominated pods, where sums alone decide whether the pod fits; else None."""
     _reads_outcomes: bool = False
-    """Outcomes of earlier attempts may be read."""
+    """Whether outcomes of earlier attempts may be read."""
     _lacks_reasons: bool = False
-    """Some were, so that ``reasons`` and ``errors`` are not all."""
+    """Whether some were read, so that ``reasons`` and ``errors`` are incomplete."""
     _surplus: int = 0
-    """Candidates that no shortlist has room for."""
+    """The number of candidates beyond those on the shortlist."""
 
     def run(self, diagnosis: Diagnosis) -> PostFilterResult:
-        """Work out who would have to leave; nothing is changed."""
+        """Plan the preemption; nothing is changed."""
         if not self.cycle.table.ghosts:
             return self._run(diagnosis, NO_ROWS)
         with self.cycle.table.with_ghosts() as ghosts:
@@ -136,7 +137,7 @@ class Evaluator:
             self._reads_outcomes = is_kept and not any(map(self._misses_pre_filter, self.context.pre_filters))
             candidates = self._candidates(rows)
             if not len(candidates) and self._lacks_reasons:
-                # Only now they matter, and outcomes of earlier attempts have none.
+                # Reasons matter only now, and outcomes of earlier attempts have none.
                 self.reasons = {}
                 self.errors = []
                 self._lacks_reasons = False
@@ -184,16 +185,16 @@ class Evaluator:
         return candidates.some(np.flatnonzero(is_kept))
 
     def _dry_run(self, rows: Rows) -> Candidates:
-        """The candidates of *rows*, in order of *rows*: there the pod would fit without all lower
-        priorities."""
+        """The candidates of *rows*, in their order: nodes where the pod would fit without all pods of lower
+        priority."""
         kept_candidates = self._kept_candidates(rows) if self._reads_outcomes else None
         if kept_candidates is not None:
             return kept_candidates
         potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
         occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
         self._count(NO_VICTIMS, len(rows) - len(occupied))
-        # A plugin whose PreFilter did not run would have to follow the pods that leave: then every such node
-        # errs.
+        # A plugin without its PreFilter cannot follow the pods that leave: every such node then has its
+        # error.
         unprepared = next(
             filter(self._misses_pre_filter, self.context.pre_filters if len(occupied) else ()), None
         )
@@ -217,7 +218,7 @@ class Evaluator:
         return self._with_victims(candidates)
 
     def _kept_candidates(self, rows: Rows) -> Candidates | None:
-        """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
+        """As :meth:`_dry_run`, with outcomes of earlier dry runs; None where no pod has a lower priority."""
         assert self._coming is not None
         result = self.context.runs.outcomes(self.cycle, self._coming, rows, protection_of(self.cycle))
         if result is None:
@@ -240,8 +241,7 @@ class Evaluator:
         )
 
     def _note(self, verdict: Verdict, counted_nodes: Mask) -> None:
-        """Note what rules out those of the *counted_nodes* where the pod does not fit even once all lower
-        priorities are gone."""
+        """Note the reasons against those *counted_nodes* that fail even without any pod of lower priority."""
         failed = np.flatnonzero(~verdict.fits & counted_nodes)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
@@ -257,11 +257,11 @@ class Evaluator:
 
 
 def shortlisted(violations: Ints, number: int) -> tuple[Mask, bool]:
-    """The candidates that upstream keeps, bool[k], of those found in this order with that many *violations*,
-    and whether it then stops.
+    """The candidates that upstream keeps, bool[k], and whether it then stops. *violations*: of each
+    candidate, in the order found.
 
-    It keeps *number* of those that violate a budget and as many that do not, and stops with as many together
-    if one does not.
+    It keeps *number* candidates that violate a budget and as many that do not. It stops when it has *number*
+    together, if one of them violates none.
     """
     clean = violations == 0
     clean_so_far = np.cumsum(clean)

@@ -92,7 +92,7 @@ def prioritize(
 
 
 OF_A_NODE = Reads.NODE | Reads.REQUESTS | Reads.CLUSTER
-"""What the rules read that ask about each node alone, and about nothing that the plugin itself knows of it."""
+"""The reads of rules that look at each node by itself, without what a plugin has stored about it."""
 
 
 def _nodes_scored(cycle: FrameworkCycle, nodes: Batch) -> Callable[[Priority], Batch]:
@@ -120,8 +120,7 @@ def _error(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> Score
 
 
 def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[str]:
-    """The plugins that do not score the rows *feasible*, as their PreScore says. Raises
-    :class:`ScoreError`."""
+    """The plugins whose PreScore skips scoring of the rows *feasible*. Raises :class:`ScoreError`."""
     nodes = Batch(cycle.table, feasible)
     skipped = set()
     statuses = cycle.template.notes.setdefault(profile.pre_score_slot, {})
@@ -141,7 +140,7 @@ def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[st
 
 
 def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:
-    """Weigh the scores of plugins that run twice once more, which their first weighting may have taken out of
+    """Weigh scores once more for plugins that run twice. Their first weighting may have taken them out of
     range."""
     scored = set()
     for rule, weight in rules:
@@ -157,7 +156,7 @@ def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:
 def _is_within(scores: Scores) -> bool:
     if scores.strides == EVEN:
         return 0 <= int(scores[0]) <= MAX_NODE_SCORE
-    # Seen as unsigned, numbers below 0 are above every bound.
+    # As unsigned numbers, those below 0 are above every bound.
     return scores.dtype == np.int64 and bool(scores.view(np.uint64).max() <= MAX_NODE_SCORE)
 
 

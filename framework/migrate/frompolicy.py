@@ -2,7 +2,7 @@
 differences.
 
 Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22.
-Notes say where this decides otherwise than that translation.
+Notes say where this translation decides differently from upstream's.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def migrate(
     target: Release = PROFILE_RELEASE,
     selector_spread: bool = False,
 ) -> Migration:
-    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of
-    version v1 for *target*.
+    """The configuration, of version v1 and for *target*, that runs *policy* as *release* does (None: the
+    provider of *config*).
 
     *config*: the component configuration that the release was started with. *selector_spread*: plugin
     SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread. Raises
@@ -149,8 +149,8 @@ class Strategy:
 
 
 def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
-    """*usages*, at least one, as one strategy: lines over the same resources are added up, those with the
-    most weight remain."""
+    """One strategy for *usages*, of which there must be one: lines over the same resources are added up, and
+    those with the most weight remain."""
     groups: dict[object, list[ResourceStrategy]] = {}
     for usage in usages:
         groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
@@ -194,8 +194,8 @@ def _document(shape: Line, resources: Mapping[str, int]) -> JsonDict:
 
 
 def fitted_resources(resources: Mapping[str, int]) -> tuple[dict[str, int], bool]:
-    """Weights of resources scaled to 1 to 100, with their ratios kept where possible; and whether any had to
-    change."""
+    """Weights of resources scaled to 1 to 100, with their ratios kept where possible; and whether any
+    changed."""
     positive = {name: weight for name, weight in resources.items() if weight > 0}
     top = max(positive.values(), default=0)
     if top > MAX_RESOURCE_WEIGHT:
@@ -210,8 +210,7 @@ MAX_WEIGHT = 2**31 - 1
 
 
 def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, str]]:
-    """*weights*, each above 0, as whole numbers of 32 bits; and name -> a text for each weight that was
-    rounded.
+    """*weights*, each above 0, as whole numbers of 32 bits; and name -> a text for each rounded weight.
 
     All are multiplied by their common denominator. If that makes them too large they are divided by their
     common divisor, and only if they are still too large they are scaled and rounded.
@@ -250,14 +249,14 @@ USAGES = {
 
 @attrs.define(repr=False, kw_only=True)
 class _PolicyDraft(ProfileDraft):
-    """The profile of a Policy; an empty one is that of the provider."""
+    """The profile of a Policy; for an empty one that of the provider."""
 
     policy: Policy
     release: Release
     choice: Selection
     selector_spread: bool
     _fractions: dict[str, Fraction] = attrs.Factory(dict)
-    """The weights before they are whole."""
+    """Name -> weight, before weights are made whole."""
     _usages: list[ResourceStrategy] = attrs.Factory(list)
     _labels: list[tuple[str, LabelPreference, int]] = attrs.Factory(list)
     _spread: dict[str, int] = attrs.Factory(dict)
@@ -308,7 +307,7 @@ class _PolicyDraft(ProfileDraft):
             self.require("labelsPresence", required, NODE_LABEL)
 
     def _label_expressions(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
-        """The labels that a predicate with an *argument* wants."""
+        """The labels that a predicate with an *argument* requires."""
         if argument.service_affinity is not None:
             labels = ", ".join(argument.service_affinity.labels)
             self.note(
@@ -343,7 +342,7 @@ class _PolicyDraft(ProfileDraft):
         for rule, weight in self.choice.priorities:
             self._take(rule.name, weight, argument_by_name.get(rule.name))
         if self._usages:
-            # Let one scoring strategy stand for the priorities that score the use of resources.
+            # One scoring strategy replaces the priorities that score the use of resources.
             strategy = merged(self._usages)
             kept_names = [usage.name for usage in self._usages if usage.name not in strategy.dropped]
             for name in strategy.dropped:
@@ -380,7 +379,7 @@ class _PolicyDraft(ProfileDraft):
             self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.choice.hard_pod_affinity_weight}
 
     def _take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
-        """Take the priority called *name*, with its argument in the Policy."""
+        """Take the priority called *name*, with its *argument* in the Policy."""
         if argument is not None:
             if argument.ratio is not None:
                 weights = {resource.name: resource.weight or 1 for resource in argument.ratio.resources}
@@ -511,8 +510,8 @@ class _PolicyDraft(ProfileDraft):
     # --- the rest -------------------------------------------------------------------------------------------
 
     def finished(self, config: AlgorithmConfiguration, percentage: int) -> Migration:
-        """The profile, with what a Policy and a component configuration, with the release's defaults, say
-        besides rules.
+        """The profile, with the other settings of a Policy and of a component configuration that has the
+        release's defaults.
 
         *percentage*: percentageOfNodesToScore as configured; 0 if it was not.
         """
@@ -567,11 +566,11 @@ class _PolicyDraft(ProfileDraft):
 
 # --- plugin by plugin ---------------------------------------------------------------------------------------
 # The profile that a release makes of a Policy itself, written out for a configuration. Releases from 1.18 to
-# 1.22 read both, and the profile is wanted before the upgrade that ends Policies.
+# 1.22 read both, and the profile is needed before the upgrade that ends Policies.
 
 
 def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
-    """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
+    """The profile that *target* itself makes of *policy*, or without one of the provider of *config*."""
     target_config = running(policy, target, config, config.percentage)
     (profile,) = target_config.profiles
     cells = target.configuration

@@ -1,4 +1,4 @@
-"""Profiles while they are written, and a configuration of one release as another release reads it.
+"""Profiles that are being written, and a configuration of one release as another release reads it.
 
 It stays as it is, or is written in another version, or as other plugins. A Policy of the first releases of
 the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
@@ -53,7 +53,7 @@ class Note(Record):
     """A predicate, a priority, a plugin, or a field of the Policy."""
     text: str
     upstream: str | None = None
-    """What upstream's own translation does there, if it is something else."""
+    """The result of upstream's own translation, where it differs."""
 
     def __str__(self) -> str:
         upstream_text = f" (upstream's translation {self.upstream})" if self.upstream else ""
@@ -61,7 +61,7 @@ class Note(Record):
 
 
 RULES = rule_facts()
-"""Predicate, priority, or what was built in -> what it became."""
+"""Predicate, priority or built-in feature -> its successor."""
 SELECTOR_SPREAD = "SelectorSpread"
 """The plugin with the formula of SelectorSpreadPriority."""
 PRE_SCORERS = frozenset(
@@ -90,7 +90,7 @@ def left_out(rule: str) -> str:
 COUNTED_ELSEWHERE = (
     "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
 )
-"""The limits of built-in disks in releases without their plugins, in words."""
+"""A note, in words, on the limits of built-in disks in releases without their plugins."""
 OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
 NODE_LABEL = "has plugin NodeLabel, which was removed in 1.23"
 OWN_DEFAULTS = "takes those of its own release, constraints of topology spread among them, PodTopologySpread with weight 2"
@@ -106,7 +106,7 @@ def written_extenders(extenders: Sequence[ExtenderConfig]) -> list[JsonDict]:
 
 
 def as_json(value: Any) -> Any:
-    """A value of a configuration in its JSON form, without what is not set; bytes are in base64."""
+    """A value of a configuration in its JSON form, without unset fields; bytes are in base64."""
     if attrs.has(type(value)):
         fields = {name: getattr(value, attribute) for attribute, name in json_names(type(value)).items()}
         return {
@@ -130,7 +130,7 @@ TARGETS: Mapping[str, Release] = {
     for version, release in FRAMEWORK_RELEASES.items()
     if not release.configuration.lists_points
 }
-"""The releases that name plugins for all points at once."""
+"""The releases that can name plugins for all points at once."""
 LISTING: Mapping[str, Release] = {
     version: release
     for version, release in FRAMEWORK_RELEASES.items()
@@ -156,14 +156,14 @@ def target_release(name: str, argument: str) -> Release:
 
 
 ALONE = ("queueSort", "preFilter", "reserve", "permit", "preBind", "bind", "postBind")
-"""The extension points that only a user's own plugins are at alone."""
+"""The extension points at which only a user's own plugins run without a filter or a score."""
 
 
 class WrittenConfiguration(Record, kw_only=True):
     """A KubeSchedulerConfiguration; fields without a value are omitted."""
 
     api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"]
-    """That of Kubernetes."""
+    """The apiVersion of Kubernetes."""
     kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
     percentage_of_nodes_to_score: int | UnsetType = UNSET
     profiles: tuple[JsonDict, ...]
@@ -216,7 +216,7 @@ class ProfileDraft:
         upstream: str | None = None,
         added_affinity: JsonObject | None = None,
     ) -> None:
-        """Let NodeAffinity require *labels* of every node, besides *added_affinity* of its arguments."""
+        """Make NodeAffinity require *labels* of every node, besides the *added_affinity* of its arguments."""
         terms = ((added_affinity or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
         combined = [
             {**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms
@@ -341,8 +341,8 @@ LEFT_OUT = {
 def running(
     policy: Policy | None, release: Release, config: AlgorithmConfiguration, percentage: int = 0
 ) -> KubeSchedulerConfiguration:
-    """The configuration that *release* runs with *policy*, or without one with the provider of *config*;
-    nodes are searched by *percentage*."""
+    """The configuration that *release* runs with *policy*, or without one with the provider of *config*.
+    *percentage*: percentageOfNodesToScore."""
     flags: dict[str, Any] = {
         "gates": config.gates,
         "percentage": percentage,
@@ -522,7 +522,7 @@ class _PluginsDraft(ProfileDraft):
             if passes_over_args(name, self.config.context):
                 self.note(name, f"arguments left out: {self.config.release.version} does not read them")
                 continue
-            if not isinstance(args, Mapping):  # of a plugin of one's own, in whatever form
+            if not isinstance(args, Mapping):  # for a user's own plugin, in any form
                 self.args[name] = args
                 continue
             kept_args = {key: value for key, value in args.items() if key not in TYPE_META}
@@ -538,7 +538,7 @@ class _PluginsDraft(ProfileDraft):
 
 WRITTEN_ANEW = frozenset({"apiVersion", "kind", "profiles", "extenders", "percentageOfNodesToScore"})
 NAMES = {"DefaultPodTopologySpread": "SelectorSpread"}
-"""Plugin -> what it is called later."""
+"""Plugin -> its later name."""
 PREEMPTION = "disablePreemption"
 TIMEOUT = "bindTimeoutSeconds"
 
@@ -546,16 +546,16 @@ TIMEOUT = "bindTimeoutSeconds"
 def carried(
     document: JsonObject, first: Release, target: Release, gates: Mapping[str, bool] | None = None
 ) -> Migration:
-    """*document*, which *first* reads with *gates*, as *target* reads it, with notes on what is not the same.
+    """*document* of *first*, with *gates*, as a configuration for *target*, and notes on the differences.
 
-    It stays as it is where *target* takes it. In another version it decides by other defaults where these are
-    listed otherwise; then the plugins that run are written out. Raises
+    The document stays as it is where *target* takes it. In another version it would get other defaults where
+    these are listed differently; then the running plugins are written out. Raises
     :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
     if target is first:
         return Migration(dict(document), ())
-    # Without what its release ignores, with arguments as later releases write them.
+    # Without fields that its release ignores, and with arguments as later releases write them.
     new_document = copied(document)
     cells = config.context.cells
     notes = [Note(path, f"left out: {first.version} does not read the field") for path in config.unread]

@@ -24,8 +24,8 @@ class DefaultPreemption(Plugin):
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result
 
     def events_to_register(self) -> Events:
-        # Upstream: it never says that an event helps; but events that it does not wait for do not wake a pod
-        # that it has gated.
+        # Upstream: it never answers that an event helps; but a pod that it has gated is not woken by events
+        # that it does not register.
         if not (self.handle.queueing.holder_decides and self.handle.enabled("SchedulerAsyncPreemption")):
             return ()
         return (ClusterEvent("Pod", Action.DELETE, hint=_never),)

@@ -73,7 +73,7 @@ from ..plugin import (
 
 
 class BindingFailed(Exception):
-    """A device cannot become ready; *condition* says why."""
+    """A device cannot become ready; *condition* has the reason."""
 
     def __init__(self, condition: Condition) -> None:
         super().__init__(condition.message)
@@ -116,7 +116,7 @@ CANNOT_FIT = Reason("cannot fit resource", resolvable=False)
 OLD_CLAIM = Reason("cannot schedule extended resource claim", resolvable=False)
 FINALIZER = "resource.kubernetes.io/delete-protection"
 BINDING_SECONDS = 600.0
-"""The longest wait for a device to become ready, unless the arguments say another."""
+"""The longest wait for a device to become ready, in seconds, without an argument for it."""
 DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 _NO_STATE = "not found"
@@ -125,7 +125,7 @@ _LISTS = "has subrequests, but the DRAPrioritizedList feature is disabled"
 
 @attrs.define(eq=False, repr=False)
 class _State:
-    """The plugin's state of the pod's claims in a cycle. ``claims`` is empty if the pod needs none."""
+    """The plugin's state in a cycle, about the pod's claims. ``claims`` is empty if the pod needs none."""
 
     claims: Sequence[ResourceClaim] = ()
     """The claims that users made; a special one for the extended resources of the pod may come last."""
@@ -133,17 +133,16 @@ class _State:
     """The users' claims without devices."""
     special: ResourceClaim | None = None
     variants: dict[frozenset[str], ResourceClaim] = attrs.Factory(dict)
-    """Extended resources that a node gives as devices -> the special claim for them."""
+    """Extended resources that a node provides as devices -> the special claim for them."""
     device_resources: frozenset[str] = frozenset()
-    """The extended resources that the chosen node gives as devices."""
+    """The extended resources that the chosen node provides as devices."""
 
 
 _STATE: StateKey[_State] = StateKey("DynamicResources")
 
 
 class DynamicResources(Plugin):
-    """Reject nodes from which the devices of a claim cannot be reached, or where those that it asks for
-    cannot be had.
+    """Reject nodes that cannot reach the devices of a claim, or that cannot provide the devices it requests.
 
     Upstream: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
     """
@@ -167,13 +166,13 @@ class DynamicResources(Plugin):
         return self.enabled and bool(pod.spec.resource_claims or pod.device_resources)
 
     def filter_key(self, pod: Template) -> Hashable:
-        """Nothing of the template: answers depend on the claims of the very pod, and are not kept."""
+        """A key of no template part: answers depend on the claims of the pod itself, and are not kept."""
         return ()
 
     # --- before the pod has a node --------------------------------------------------------------------------
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Every claim of the pod has to exist, and be its own if it was made from a template."""
+        """Hold the pod back until every claim exists, and is its own if it was made from a template."""
         if not pod.spec.resource_claims or not self.enabled:
             return None
         claims = self._claims(pod)
@@ -252,14 +251,14 @@ class DynamicResources(Plugin):
     def _claims_by_node_group(
         self, pod: Template, nodes: Batch, cycle: FrameworkCycle, state: _State
     ) -> Iterator[tuple[Sequence[ResourceClaim] | None, Rows]]:
-        """The claims for which devices are looked for on nodes, with the places of these; None: they lack a
+        """The claims to find devices for, with the places of the nodes to search; None: these nodes lack a
         resource."""
         everywhere = np.flatnonzero(nodes.has_node)
         if state.special is None:
             yield state.unallocated, everywhere
             return
         device_masks = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
-        # The node must have a resource that no DeviceClass gives.
+        # The node itself must have a resource that no DeviceClass provides.
         requested = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
         node_resources = requested - pod.device_resources
         lacks = nodes.none()
@@ -278,7 +277,7 @@ class DynamicResources(Plugin):
     def _needs(
         state: _State, device_resources: frozenset[str], cycle: FrameworkCycle
     ) -> Sequence[ResourceClaim]:
-        """The claims for which devices are looked for on a node with *device_resources*."""
+        """The claims to find devices for on a node with *device_resources*."""
         if state.special is None or (not device_resources and len(state.claims) == 1):
             return state.unallocated
         if device_resources not in state.variants:
@@ -338,7 +337,7 @@ class DynamicResources(Plugin):
 
     @staticmethod
     def _device_resources_of(pod: Template, row: int, cycle: FrameworkCycle) -> frozenset[str]:
-        """The extended resources of *pod* that the node on *row* gives as devices."""
+        """The extended resources of *pod* that the node on *row* provides as devices."""
         nodes = Batch(cycle.table, np.array([row], np.intp))
         return frozenset(name for name in pod.device_resources if not nodes.allocatables((name,))[0][0])
 
@@ -365,7 +364,7 @@ class DynamicResources(Plugin):
             rows = [row for row in found.search.visited.tolist() if NOT_AVAILABLE in verdict.reasons(row)]
         nodes = Batch(cycle.table, np.array(rows, np.intp))
         for claim in state.claims if rows else ():
-            # Out of reach of some node that was visited.
+            # Some visited node cannot reach the devices.
             if claim is state.special or self._available([claim], nodes).all():
                 continue
             users = claim.status.reserved_for
@@ -387,7 +386,7 @@ class DynamicResources(Plugin):
         return NO_CLAIMS if self.handle.devices.speaks_without_claims else ""
 
     def _available(self, claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:
-        """The nodes that reach the devices of all *claims* that have some, as far as these can still be used:
+        """The nodes that reach the devices of all allocated *claims*, as far as these can still be used:
         bool[n]."""
         mask = nodes.every()
         for claim in claims:
@@ -406,14 +405,14 @@ class DynamicResources(Plugin):
         return mask
 
     def _is_late(self, allocation: AllocationResult) -> bool:
-        """Whether the devices of *allocation* have had their time to become ready."""
+        """Whether the time for the devices of *allocation* to become ready is over."""
         since = allocation.allocation_timestamp
         return since is not None and seconds_since_1970(since) + self.binding_seconds < self.handle.now()
 
     # --- once it has a node ---------------------------------------------------------------------------------
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-        """Give the pod's claims their devices; they are written with :meth:`pre_bind`."""
+        """Allocate devices to the pod's claims; :meth:`pre_bind` writes them."""
         state = cycle.notes.get(_STATE)
         if state is None and self.concerns(cycle.template):
             return error(_NO_STATE)
@@ -453,7 +452,7 @@ class DynamicResources(Plugin):
                 claims.write(current, replace(current, status=replace(current.status, reserved_for=users)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-        """Write the devices to the claims, and that the pod uses them."""
+        """Write the devices to the claims, and the pod as their user."""
         state = cycle.notes.get(_STATE)
         claims = cycle.listings.resource_claims
         for claim in state.claims if state is not None else ():
@@ -493,8 +492,8 @@ class DynamicResources(Plugin):
         return None
 
     def _used_by(self, claim: ResourceClaim, pod: Pod) -> ResourceClaim:
-        """*claim* with *pod* among its users; where binding conditions count, with the time from which on
-        they may take long."""
+        """*claim* with *pod* among its users; where binding conditions count, also with the time at which
+        their wait begins."""
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
         allocation = claim.status.allocation
         now = self.handle.now()
@@ -535,8 +534,7 @@ class DynamicResources(Plugin):
         return []
 
     def readiness(self, pod: Pod) -> str | None:
-        """The reason why the devices of *pod* cannot be used; empty: they are ready; None: that is not known
-        yet."""
+        """The reason why the devices of *pod* cannot be used; empty: they are ready; None: not known yet."""
         cells = self.device_cells
         for claim in self._used_claims(pod):
             try:
@@ -587,7 +585,8 @@ class DynamicResources(Plugin):
         return [] if listings is None else self._claims_of(pod, listings.resource_claims)
 
     def _claims_of(self, pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
-        """The claims of *pod* in order, or why one cannot be used. Upstream: foreachPodResourceClaim."""
+        """The claims of *pod* in order, or the reason why one cannot be used. Upstream:
+        foreachPodResourceClaim."""
         used_claims = []
         for pod_claim in pod.spec.resource_claims:
             name = claim_name(pod, pod_claim)

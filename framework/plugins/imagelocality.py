@@ -38,6 +38,6 @@ class ImageLocality(Plugin):
         return tuple(map(normalized_image_name, references))
 
     def _images(self, pod: Template) -> tuple[str, ...]:
-        """One for each container that counts."""
+        """The images of the containers that count, one for each."""
         init = pod.spec.init_containers if self.cells.init_images_count else ()
         return (*[normalized_image_name(container.image) for container in init], *images(pod))

@@ -1,4 +1,5 @@
-"""Do the pod and those already there want, refuse, like or dislike each other's company?"""
+"""InterPodAffinity: do the pod and existing pods require, refuse, prefer or avoid each other in the node's
+domains?"""
 
 from __future__ import annotations
 
@@ -72,7 +73,7 @@ FIELDS = {
     PREFERRED_AFFINITY: "preferredAffinityTerms",
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
-"""Role -> how a text about its terms calls it."""
+"""Role -> the name of its terms in texts."""
 _FAULTS: StateKey[str] = StateKey("faults of terms")
 _OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
@@ -85,8 +86,8 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
 
 
 class InterPodAffinity(Plugin):
-    """Turn down nodes in whose domains a pod is missing that the pod requires, or where one is refused;
-    prefer nodes with liked company.
+    """Reject nodes whose domains lack a required pod, or have a refused one; prefer nodes with preferred
+    company.
 
     Upstream: pkg/scheduler/framework/plugins/interpodaffinity.
     """
@@ -125,14 +126,14 @@ class InterPodAffinity(Plugin):
         return None if has_pods_in_domains(carried, cycle.table) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are
-        there; or those come first."""
+        """The failures by the pod's own affinity, then its anti-affinity, then that of existing pods; in some
+        releases the last come first."""
         cells = self.cells
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
 
         def change(targeted: PodsTargeted) -> Ints:
-            """The number of pods, of those that the pod's own terms match, that edits add on each node."""
+            """The number of pods that edits add on each node, of those that the pod's own terms match."""
             if cells.nominated_pods_lack_company:
                 return change_of(nodes, targeted)
             return nodes.edited(targeted).net
@@ -184,7 +185,7 @@ class InterPodAffinity(Plugin):
         if self._errs(pod, cycle) and not own_error(pod) and (first := self._scoring_error(cycle)):
             return error(first)
         skips = InterPodAffinity.name in self.cells.skips_scoring
-        # Upstream: it is pods that count, also where weights add up to 0.
+        # Upstream: pods decide, even if their weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
@@ -200,7 +201,7 @@ class InterPodAffinity(Plugin):
 
     def _looks_at_existing(self, pod: Template) -> bool:
         has_preferences = bool(pod.preferred_affinity or pod.preferred_anti_affinity)
-        # Upstream: the required affinity of pods that are there is ignored with their preferences.
+        # Upstream: the required affinity of existing pods is ignored with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
@@ -210,14 +211,14 @@ class InterPodAffinity(Plugin):
         return liked(self._likings(pod, cycle), cycle.table)
 
     def _errs(self, pod: Template, cycle: FrameworkCycle) -> bool:
-        """An invalid selector of *pod* or of a pod that is there is an error."""
+        """Whether an invalid selector of *pod*, or of an existing pod, is an error."""
         is_any = cycle.table.census.has_unreadable or any(unreadable(pod, role) for role in ROLES)
         return self.cells.unreadable_terms == "error" and is_any
 
     def _gives_no_scores(self, pod: Template, cycle: FrameworkCycle) -> bool:
         if self.cells.unreadable_terms != "no scores":
             return False
-        # Upstream: what others would like is among what ends the counting.
+        # Upstream: invalid preferred terms of other pods end the counting, too.
         others = self._scoring_error(cycle) or existing_error(cycle.table, (PREFERRED_AFFINITY,))
         return bool(own_error(pod) or others)
 
@@ -255,7 +256,7 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     """The required terms of *pod*, namespaces by name."""
     terms = cycle.notes.get(_OWN_TERMS)
     if terms is None:
-        # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
+        # Upstream: PreFilter has rejected a pod with invalid selectors, or such terms are left out.
         if unreadable(pod, REQUIRED_AFFINITY) is not None:
             affinity = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
         else:
@@ -269,7 +270,7 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
 
 
 def _required_error(pod: Template, cycle: FrameworkCycle) -> str | None:
-    """The error of the first invalid selector in what is required, anti-affinity of pods that are there first."""
+    """The error of the first invalid selector in required terms, anti-affinity of existing pods first."""
     existing = existing_error(cycle.table, (REQUIRED_ANTI_AFFINITY,))
     return existing or unreadable(pod, REQUIRED_AFFINITY) or unreadable(pod, REQUIRED_ANTI_AFFINITY)
 

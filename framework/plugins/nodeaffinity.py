@@ -1,4 +1,4 @@
-"""Does the node have the labels that the pod, or the profile, asks for or would like?"""
+"""NodeAffinity: does the node have the labels that the pod, or the profile, requires or prefers?"""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ CONFLICT = "pod affinity terms conflict"
 
 
 class NodeAffinityPlugin(Plugin):
-    """Turn down nodes that the pod's nodeSelector, its required node affinity or the profile's does not
-    match; prefer what both prefer.
+    """Reject nodes that do not match the pod's nodeSelector, its required node affinity or the profile's;
+    prefer nodes that both prefer.
 
     Upstream: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go.
     """
@@ -76,8 +76,7 @@ class NodeAffinityPlugin(Plugin):
         return preferred_terms(pod)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        """Leave the only nodes that the pod's required node affinity can match by name, if each of its terms
-        says some."""
+        """Leave only the nodes named by the pod's required node affinity, if each of its terms names some."""
         required = required_node_affinity(pod)
         if (required or self.added.required) is None and pod.spec.node_selector is None:
             return SKIP
@@ -138,7 +137,7 @@ class NodeAffinityPlugin(Plugin):
         return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, ADD_OR_UPDATE, matches),)
 
     def _fault(self, pod: Template) -> str:
-        """The faults of the preferred terms that count; empty where there is none."""
+        """The faults of the preferred terms that count; empty without any."""
         faults = preferred_faults(preferred_terms(pod), self.cells) if preferred_terms(pod) else []
         # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
         return aggregated(faults if self.cells.reads_preferred_fields else faults[:1])

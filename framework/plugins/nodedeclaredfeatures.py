@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures: does the node say that it has the features which the pod needs?"""
+"""NodeDeclaredFeatures: does the node declare the features that the pod needs?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GATE = "NodeDeclaredFeatures"
 
 
 class NodeDeclaredFeatures(Plugin):
-    """Reject nodes that do not declare a feature which the pod needs, in ``status.declaredFeatures``.
+    """Reject nodes that do not declare a feature the pod needs, in ``status.declaredFeatures``.
 
     Upstream: pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go.
     """
@@ -48,7 +48,7 @@ class NodeDeclaredFeatures(Plugin):
         return None if self.concerns(pod) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The features that a node lacks, by name, are told in the first release alone."""
+        """The failures; only in the first release the reason names the missing features."""
         needed = self.needs(pod.spec)
         declared = [
             () if (node := nodes.node(i)) is None else node.status.declared_features for i in range(nodes.n)

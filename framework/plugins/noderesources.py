@@ -67,7 +67,7 @@ SIDECARS_ARE_OFF = unresolvable(
 )
 HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
-"""Scores of a user's shape go up to this."""
+"""The highest score in a user's shape."""
 EVERYWHERE: Mask = np.ones((1, 1), np.bool_)
 
 
@@ -78,7 +78,7 @@ class ScoredResources:
     names: tuple[str, ...]
     weights: Ints
     common_weight: bool
-    """All have the same."""
+    """Whether all resources have the same weight."""
     has_scalars: bool
 
     @classmethod
@@ -109,9 +109,9 @@ class Shares:
     counted: Mask
     measured: ScoredResources
     counts_all: bool
-    """Nothing is skipped, as with cpu and memory on most clusters; that takes half as long."""
+    """Whether nothing is skipped, as with cpu and memory on most clusters; that takes half as long."""
     is_proper: bool
-    """Each of ``allocatable`` is above 0 and not huge."""
+    """Whether each of ``allocatable`` is above 0 and not huge."""
 
     @classmethod
     def of(
@@ -123,8 +123,8 @@ class Shares:
         requested: Callable[[Template, Batch, tuple[str, ...]], Ints],
         devices: DeviceTotals | None = None,
     ) -> Shares:
-        """The shares with *pod* on each node; of resources that *devices* give these are counted, where the
-        node gives none itself."""
+        """The shares with *pod* on each node. *devices* are counted for resources that they provide and the
+        node itself lacks."""
         is_usual = measured.names == (CPU, MEMORY)
         allocatable, is_proper = (
             capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
@@ -167,7 +167,7 @@ def _overhead(pod: Template, resource: str) -> int:
 
 def _asked_bare(pod: Template, resource: str) -> int:
     """The request of *pod* for *resource*, without its overhead."""
-    # Upstream: the plugin does not hand on to its score that gate PodOverhead is on.
+    # Upstream: the plugin does not tell its score that gate PodOverhead is on.
     return wrap_int64(request(pod, resource) - _overhead(pod, resource))
 
 
@@ -226,7 +226,7 @@ _STRATEGIES = {"LeastAllocated": least_allocated, "MostAllocated": most_allocate
 
 
 class _ScoresDevices(Plugin):
-    """A plugin that scores by resources, among them such as devices give."""
+    """A plugin that scores by resources, some of which devices may provide."""
 
     _measured: ScoredResources
     _totals: DeviceTotals | None = None
@@ -246,11 +246,11 @@ class _ScoresDevices(Plugin):
 
 
 class NodeResourcesFit(_ScoresDevices):
-    """Reject nodes without room for one more pod or for its requests; prefer nodes by how full they would be,
-    as the strategy says.
+    """Reject nodes without room for one more pod or its requests; prefer nodes by their use, as the strategy
+    says.
 
-    The scores count absent requests of cpu and memory with defaults.
-    Upstream: pkg/scheduler/framework/plugins/noderesources/fit.go.
+    The scores count absent requests of cpu and memory with defaults. Upstream:
+    pkg/scheduler/framework/plugins/noderesources/fit.go.
     """
 
     name = "NodeResourcesFit"
@@ -309,8 +309,8 @@ class NodeResourcesFit(_ScoresDevices):
             sought = pod.notes[self.sought_slot] = RequestedAmounts.of(
                 requests, self._checked(requests), reason(self.cells.too_many_pods_text)
             )
-        # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
-        # 1.16 does.
+        # Upstream: the amount left is a difference, which does not wrap around with exabytes, unlike the sum
+        # up to 1.16.
         limits = nodes.limits_of(sought.resources)
         counted = nodes.counted(sought.resources)
         if self.cells.fit_sums_wrap:
@@ -318,7 +318,7 @@ class NodeResourcesFit(_ScoresDevices):
         else:
             lacking = sought.amounts > limits - counted
         for name in pod.device_resources:
-            if name in sought.resources:  # a node that gives none of it itself may give devices
+            if name in sought.resources:  # a node without this resource may provide devices
                 at = sought.resources.index(name)
                 lacking[at] &= limits[at] > 0
         if self.cells.one_reason:
@@ -327,8 +327,8 @@ class NodeResourcesFit(_ScoresDevices):
             return None
         reasons = sought.reasons
         if self.cells.too_small_is_unresolvable:
-            # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are
-            # *too_small*, but for the number of pods.
+            # *lacking*: bool[resources, n]. Removing pods cannot help where nodes are *too_small*, except for
+            # the number of pods.
             too_small = sought.amounts > limits
             too_small[0] = False
             too_small &= lacking
@@ -383,11 +383,11 @@ class NodeResourcesFit(_ScoresDevices):
 
     @cached_property
     def _reads_devices(self) -> bool:
-        """Whether devices may give extended resources."""
+        """Whether devices may provide extended resources."""
         return with_gates(self.handle.devices, self.handle.gates).extended_resources
 
     def _given(self) -> Container[str]:
-        """The extended resources that devices give now."""
+        """The extended resources that devices provide now."""
         listings = self.handle.listings
         return listings.device_classes.by_resource if listings is not None and self._reads_devices else ()
 
@@ -399,7 +399,8 @@ def _lasting(reasons: Reasons) -> Reasons:
 
 
 class NodeResourcesBalancedAllocation(_ScoresDevices):
-    """Prefer nodes whose resources would be used in equal shares. Real requests count, without defaults.
+    """Prefer nodes whose resources would be used in equal shares. Only actual requests count, without
+    defaults.
 
     Upstream: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go.
     """
@@ -421,7 +422,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         return tuple([ask(pod, name) for name in self._measured.names])
 
     def _leaves_out(self, pod: Template) -> bool:
-        """Whether *pod* requests none of the resources, and is not scored for that."""
+        """Whether *pod* requests none of the resources, and is therefore not scored."""
         return self._skips and not any(map(pod.balanced.get, self._measured.names))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
@@ -429,8 +430,8 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         return SKIP if self._leaves_out(pod) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """One minus the standard deviation of the shares, in percent; or 75, and half of what the pod changes
-        in that."""
+        """One minus the standard deviation of the shares, in percent; in some releases 75 plus half of the
+        pod's change of that."""
         if self._leaves_out(pod):  # PreScore is disabled
             return nodes.zeros()
         if self.cells.balance_of_two:
@@ -454,7 +455,7 @@ def _balance(requested: Ints, shares: Shares) -> Scores:
         is_within = is_everywhere(used.view(np.uint64) <= BITS_OF_ONE)
         cpu, memory = used if is_within else np.minimum(used, 1)
         evenness = (1 - np.abs(cpu - memory) / 2) * MAX_NODE_SCORE
-        # For what 64 bits surely hold, a plain conversion takes a fifth of the time.
+        # If 64 bits surely hold the numbers, a plain conversion takes a fifth of the time.
         return evenness.astype(np.int64) if is_within else whole(evenness)
     # A share that is not counted is 0.
     counted = shares.counted

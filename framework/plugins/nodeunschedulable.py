@@ -11,7 +11,7 @@ from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Events, Plugin, Templa
 
 
 class NodeUnschedulable(Plugin):
-    """Reject nodes with ``spec.unschedulable``, unless the pod tolerates the taint of that meaning.
+    """Reject nodes with ``spec.unschedulable``, unless the pod tolerates the taint for that.
 
     Upstream: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go.
     """

@@ -1,4 +1,4 @@
-"""Plugins that the first releases of the framework have, up to 1.22, and later ones lack."""
+"""Plugins of the first releases of the framework, up to 1.22, that later ones lack."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ class NodeResourceLimits(Plugin):
 
 
 class ResourceLimitsPriority(NodeResourceLimits):
-    """The same where it still is a priority, which has no plugin of its own."""
+    """NodeResourceLimits in releases where it still is a priority, which has no plugin of its own."""
 
     name = "ResourceLimitsPriority"
     without_pre_score: str | None = None
 
 
 class _AllocationScore(Plugin):
-    """The common part. Pods without requests count with defaults."""
+    """The common part of scores by allocation. Absent requests count with defaults."""
 
     score_reads = Reads.NODE | Reads.REQUESTS
 
@@ -142,7 +142,7 @@ class NodeResourcesMostAllocated(_AllocationScore):
 
 
 class RequestedToCapacityRatio(_AllocationScore):
-    """Score a node by the share that would be requested, on the line that the arguments give.
+    """Score a node by its requested share with the pod, on the line from the arguments.
 
     Upstream: pkg/scheduler/framework/plugins/noderesources/requested_to_capacity_ratio.go.
     """
@@ -162,13 +162,13 @@ class RequestedToCapacityRatio(_AllocationScore):
 
 
 def _rounded_up(requested: Ints, capacity: Ints) -> Ints:
-    """The requested share in percent, where the free share is what is rounded down."""
+    """The requested share in percent, from a free share that is rounded down."""
     return (FULL - free_share(requested, capacity, FULL)).clip(0, FULL)
 
 
 class RequestedToCapacityRatioPriority(RequestedToCapacityRatio):
-    """The same with the line on which an empty node is the best, where it still is a priority without a
-    plugin of its own."""
+    """RequestedToCapacityRatio with a line on which an empty node is the best. In its releases it still is a
+    priority without a plugin of its own."""
 
     name = "RequestedToCapacityRatioPriority"
 
@@ -182,8 +182,8 @@ NODE_LABELS = ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
 
 
 class NodeLabel(Plugin):
-    """Reject nodes that lack a label, or have one that they must not have; prefer nodes in the same way. The
-    values do not matter.
+    """Reject nodes that lack a required label, or have a forbidden one; prefer nodes in the same way. Values
+    do not matter.
 
     Upstream: pkg/scheduler/framework/plugins/nodelabel/node_label.go.
     """
@@ -216,7 +216,7 @@ class NodeLabel(Plugin):
         return None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """The best score for each label that is as preferred; of several labels the mean, rounded down."""
+        """The best score for each label as preferred; of several labels the mean, rounded down."""
         present = self.args.present_labels_preference
         absent = self.args.absent_labels_preference
         scores = nodes.zeros()
@@ -228,8 +228,7 @@ class NodeLabel(Plugin):
 
 
 class ServiceAffinityPlugin(Plugin):
-    """Keep the pods of a service to nodes with equal values of some labels, and spread them over the values
-    of others.
+    """Keep pods of a service on nodes with equal values of some labels; spread them over values of others.
 
     Upstream: pkg/scheduler/framework/plugins/serviceaffinity/service_affinity.go.
     """
@@ -283,8 +282,8 @@ class ServiceAffinityPlugin(Plugin):
         )
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """For each label the share of pods on nodes with other values of it, and of these the mean; 0 for a
-        label that a node lacks."""
+        """The mean over the labels of the share of pods on nodes with other values; 0 for a label that a node
+        lacks."""
         labels = self.args.anti_affinity_labels_preference
         total = int(raw.sum())
         scores = np.zeros(nodes.n)

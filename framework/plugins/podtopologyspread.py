@@ -183,14 +183,14 @@ class PodTopologySpread(Plugin):
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """A node's reason is that of the first constraint that it breaks."""
+        """The failures; the reason of a node is that of the first constraint that it breaks."""
         constraints = self.constraints(pod, HARD, cycle)
         if not constraints:
             return None
         cells = self.cells
         hard = hard_constraints(pod, constraints, cycle.table, cells)
         if nodes.rows is None or self.domains_slot not in cycle.notes:
-            # For the whole table counted again, so that a cached answer knows which counters it read.
+            # Counted again for the whole table, so that a cached answer knows which counters it read.
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
         domains = cycle.notes[self.domains_slot]
         masks = []
@@ -265,8 +265,8 @@ class PodTopologySpread(Plugin):
         return nodes.zeros() if soft is None else soft.raw(nodes)
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack
-        a topology key."""
+        """The scores, 0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for
+        nodes that lack a topology key."""
         soft = cycle.notes[self.soft_slot]
         if soft is None:
             return self._idle(nodes)
@@ -297,7 +297,7 @@ class PodTopologySpread(Plugin):
     # --- the same, kept from cycle to cycle -----------------------------------------------------------------
 
     def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """int64[n]: the peers, those on the node itself where that is enough; it changes with all that
+        """The peers, only those on the node itself where that is enough: int64[n]. It changes with all that
         :attr:`kept_normalize` reads."""
         try:
             soft = self._counted(pod, cycle)
@@ -308,8 +308,8 @@ class PodTopologySpread(Plugin):
         return soft.on_host(nodes) if soft.is_plain else soft.peers(nodes) * soft.judged(nodes)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
-        """The peers on the node: see :attr:`~kubeclassic.core.cycle.Priority.sums`. None where that is not
-        enough."""
+        """The peers on the node: see :attr:`~kubeclassic.core.cycle.Priority.sums`. None where scores need
+        more."""
         try:
             constraints = self.constraints(pod, SOFT, cycle)
         except SelectorError:
@@ -367,13 +367,12 @@ class PodTopologySpread(Plugin):
         return labels[domain_keys[0]] if domain_keys else None
 
     def _scale(self, pod: Template, raw: RawScores, cycle: Cycle) -> Scale | None:
-        """The summary where scores follow from the peers on the node and in its domain; None where they do
-        not."""
+        """The scale where scores follow from the peers on the node and in its domain; else None."""
         soft = self._counted(pod, cycle)
         return soft.scale(raw) if soft is not None and soft.is_plain else None
 
     def _unlike(self, pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
-        """The scores where they do not follow from the peers on the node and in its domain."""
+        """The scores where they do not follow from the peers on the node and in its domain; else None."""
         soft = self._counted(pod, cycle)
         if soft is None:
             return self._idle(nodes)
@@ -400,7 +399,7 @@ class PodTopologySpread(Plugin):
         return ClusterEvent("Pod", pods, hint=peers), ClusterEvent("Node", nodes, hint=domains)
 
     def _spreads(self, pod: Pod) -> list[Spread] | None:
-        """The pod's hard constraints as hints look at them; None where the profile has some for it."""
+        """The pod's hard constraints as hints see them; None where the profile's defaults apply to it."""
         own = pod.spec.topology_spread_constraints
         if not own and any(constraint.when_unsatisfiable == HARD for constraint in self.defaults):
             return None

@@ -8,7 +8,7 @@ from ..plugin import Action, ClusterEvent, Events, Plugin, Status, unresolvable
 
 
 class SchedulingGates(Plugin):
-    """Do not try a pod as long as it has scheduling gates.
+    """Hold a pod back as long as it has scheduling gates.
 
     Upstream: pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go.
     """

@@ -1,4 +1,4 @@
-"""SelectorSpread: which nodes and zones have fewer pods of the same service or controller?"""
+"""SelectorSpread: which nodes and zones have fewer pods of the same services and controller?"""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class SelectorSpread(Plugin):
 
     @property
     def normalize_score(self) -> Reduction:
-        """Fewer peers score higher; of a pod that is left out no node scores."""
+        """The reduction in which fewer peers score higher; every node scores 0 for a pod that is left out."""
         return zone_reduction(MAX_NODE_SCORE, self.passes_over)
 
 
 class DefaultPodTopologySpread(SelectorSpread):
-    """The same under its first name.
+    """SelectorSpread under its first name.
 
     Upstream: pkg/scheduler/framework/plugins/defaultpodtopologyspread/default_pod_topology_spread.go.
     """
@@ -77,7 +77,8 @@ class DefaultPodTopologySpread(SelectorSpread):
 
 
 class ServiceSpreadingPriority(DefaultPodTopologySpread):
-    """The same under its oldest name, where it still is a priority without a plugin of its own.
+    """SelectorSpread under its oldest name, in releases where it still is a priority without a plugin of its
+    own.
 
     Upstream: it is built with services alone, but it counts by the selectors of controllers, too.
     """

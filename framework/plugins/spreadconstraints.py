@@ -1,5 +1,6 @@
-"""The topology spread constraints of a pod: its own, or the profile's with a selector from the pod's services
-and controller; and the counts of its peers in each topology domain, for hard and for soft constraints.
+"""The topology spread constraints of a pod, and the counts of its peers in each topology domain. The
+constraints are its own, or the profile's with a selector from the pod's services and controller; hard and
+soft ones count differently.
 
 Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filtering.go preFilterState, scoring.go
 preScoreState; pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
@@ -86,7 +87,7 @@ class Peers:
     selector: LabelSelector | None
     pairs: Map[str] = NO_STRINGS
     counts_everybody: bool = False
-    """Where nothing is required every pod counts; else none does."""
+    """Whether every pod counts if nothing is required; else none does."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         return compile_selector(self.selector)(labels) and pairs_match(self.pairs, labels)
@@ -136,18 +137,18 @@ class Constraint:
     max_skew: int
     peers: Peers
     min_domains: int = 1
-    """With fewer domains the smallest count is 0."""
+    """The number of domains below which the smallest count is 0."""
     honors_affinity: bool = True
-    """Count only nodes that the pod's node selector and node affinity match."""
+    """Whether only nodes count that the pod's node selector and node affinity match."""
     honors_taints: bool = False
-    """Count only nodes whose taints the pod tolerates."""
+    """Whether only nodes count whose taints the pod tolerates."""
 
     counts_terminating: bool = False
-    """Peers that are being deleted count."""
+    """Whether peers that are being deleted count."""
     any_namespace: bool = False
-    """Peers of every namespace count."""
+    """Whether peers of every namespace count."""
     checks_pairs: bool = False
-    """An invalid label in the pod's node selector makes it match every node."""
+    """Whether an invalid label in the pod's node selector makes it match every node."""
 
     def counted(self, namespace: str) -> PodsMatching | None:
         """The query for the peers of pods in *namespace*; None: it counts no pod."""
@@ -207,7 +208,7 @@ def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
         pairs |= controller.selector or {}
     owners = (*replica_sets_of(pod, listings), *stateful_sets_of(pod, listings))
     selectors = [owner.selector for owner in owners if owner.selector is not None]
-    # They all match the pod, so no two of them ask for different values.
+    # All selectors match the pod, so no two of them require different values.
     selected = {key: value for selector in selectors for key, value in selector.match_labels.items()}
     expressions = tuple(expression for selector in selectors for expression in selector.match_expressions)
     return Peers(LabelSelector(match_labels=Map(selected), match_expressions=expressions), Map(pairs))
@@ -247,21 +248,21 @@ class HardConstraint:
 
     constraint: Constraint
     sharing: Constraints
-    """Those whose counts are added up, itself among them."""
+    """The constraints whose counts are added up, this one included."""
     index: DomainIndex
     """The domains of the nodes that count."""
     query: PodsMatching | None
-    """The peers; None: none."""
+    """The query for the peers; None: it counts no pod."""
     most: int
-    """So far may the count of a node's domain be above the smallest one."""
+    """The most by which the count of a node's domain may exceed the smallest one."""
     is_everywhere: bool
-    """Every row has the topology key."""
+    """Whether every row has the topology key."""
 
 
 def hard_constraints(
     pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells
 ) -> Sequence[HardConstraint]:
-    """*constraints* of *pod* with all that does not depend on pods that are there."""
+    """*constraints* of *pod*, with everything that does not depend on existing pods."""
 
     def make() -> Sequence[HardConstraint]:
         return [
@@ -304,8 +305,8 @@ def _hard_index(
         label = nodes.label(constraints[at].topology_key)
         mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
         if cells.counts_whole_domains:
-            # Upstream: domains are made by the nodes that count, and then pods are counted on all nodes that
-            # are in them.
+            # Upstream: the nodes that count make the domains, and then pods are counted on all nodes in these
+            # domains.
             return DomainIndex.of(slot, label, nodes.has_node & np.isin(label.codes, label.codes[mask]))
         is_sole = cells.counts_apart or cells.adds_up_constraints
         for later in () if is_sole else _of_key(constraints[at].topology_key, constraints[at + 1 :]):
@@ -415,20 +416,20 @@ class SoftCounts:
     """The counts of domains and the weights of constraints, from which scores follow.
 
     ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``:
-    for each constraint int64[values], or None for one on hosts. Without them it is right until a node object
-    changes, and the pod's notes keep it.
+    for each constraint int64[values], or None for one on hosts. Without these two it is right until a node
+    object changes, and the pod's notes keep it.
     """
 
     namespace: str
-    """Of the pod."""
+    """The pod's namespace."""
     constraints: Constraints
     requires_all: bool
-    """Nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
+    """Whether nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
     cells: FrameworkCells
     judges_all: bool
-    """No node of the table is ignored."""
+    """Whether no node of the table is ignored."""
     is_plain: bool
-    """As :func:`is_plain` says, in releases that score by weights."""
+    """The answer of :func:`is_plain`, in releases that score by weights; else False."""
     _each: Sequence[tuple[DomainIndex, PodsMatching | None] | int | None]
     """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node
     has its key."""
@@ -459,7 +460,7 @@ class SoftCounts:
         return cls(pod.namespace, constraints, requires_all, cells, judges_all, plain, indexes)
 
     def counted(self, table: NodeTable) -> SoftCounts:
-        """The same with the counts of now."""
+        """The same with current counts."""
         keys = [constraint.topology_key for constraint in self.constraints]
         counts: list[Ints | None] = []
         for index, key in zip(self._each, keys, strict=True):
@@ -486,7 +487,7 @@ class SoftCounts:
         )
 
     def weighed(self, feasible: Batch) -> SoftCounts:
-        """The same counts, with the weights for these *feasible* nodes."""
+        """The same with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
         # The number of domains of the nodes, for each constraint.
         keys_seen: set[str] = set()
@@ -504,8 +505,8 @@ class SoftCounts:
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
     def scale(self, raw: RawScores) -> SpreadScale:
-        """The score of each count of peers on the node, for each value of the other topology key, where
-        :func:`is_plain` holds."""
+        """The scale from peers on the node and the value of the other topology key, where :func:`is_plain`
+        holds."""
         skews = [
             (constraint.max_skew, counts)
             for constraint, counts in zip(self.constraints, self.counts, strict=True)
@@ -522,12 +523,12 @@ class SoftCounts:
         return SpreadScale.of(terms, in_domains, pairs, rounds=self.cells.rounds_spread)
 
     def on_host(self, nodes: Batch) -> Ints:
-        """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
+        """The peers on each node that constraints on hosts count: int64[n], read only."""
         on_hosts = [at for at, counts in enumerate(self.counts) if counts is None]
         return self._peers(on_hosts[0], nodes) if on_hosts else nodes.zeros()
 
     def peers(self, nodes: Batch) -> Ints:
-        """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
+        """The peers that all constraints count for each node, added up: int64[n], read only."""
         peers = self._peers(0, nodes)
         for at in range(1, len(self.constraints)):
             peers = peers + self._peers(at, nodes)
@@ -576,8 +577,8 @@ class SoftCounts:
 
 
 class SpreadScale(msgspec.Struct):
-    """The scale by how crowded nodes are: *known* by the peers on the node and the code of the node's
-    domain."""
+    """The scale from crowding to scores. *known*: (peers on the node, code of the node's domain) ->
+    crowding."""
 
     known: dict[tuple[int, int], int]
     most: int
@@ -592,8 +593,8 @@ class SpreadScale(msgspec.Struct):
         *,
         rounds: bool,
     ) -> SpreadScale:
-        """Of the pairs that are *pairs*; *in_domains*: the peers in each domain, by code. A term says whether
-        a constraint is on hosts, its weight, and what its skew adds."""
+        """The scale for these *pairs*. *in_domains*: the peers in each domain, by code. A term: whether a
+        constraint is on hosts, its weight, and the addition for its skew."""
         known = {}
         for peers, code in pairs:
             total = 0.0
@@ -615,10 +616,10 @@ class SpreadScale(msgspec.Struct):
 
 
 def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
-    """Whether scores follow from the peers on the node and in its domain by at most one other key with few
-    values.
+    """Whether scores follow from the peers on the node and in its domain by one other key.
 
-    All nodes have the keys; or none has the other one, which then makes no difference.
+    That key has few values. All nodes have the keys; or none has the other one, which then makes no
+    difference.
     """
 
     def ask() -> bool:
@@ -650,7 +651,7 @@ def _soft_index(
     pod: Template, constraint: Constraint, required: Constraints, table: NodeTable
 ) -> tuple[DomainIndex, PodsMatching | None] | int:
     if constraint.topology_key not in table.labels:
-        return 1  # no node is in a domain: whatever is counted makes no difference
+        return 1  # no node is in a domain, so counts make no difference
 
     def make() -> DomainIndex:
         nodes = Batch.everywhere(table)

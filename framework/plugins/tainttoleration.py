@@ -30,7 +30,7 @@ from ..plugin import (
 
 class TaintToleration(Plugin):
     """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate; prefer few
-    PreferNoSchedule taints of that kind.
+    untolerated PreferNoSchedule taints.
 
     Upstream: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go.
     """
@@ -49,7 +49,7 @@ class TaintToleration(Plugin):
         return taint_toleration.key(pod)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The reason names the first taint of the node that is not tolerated."""
+        """The failures; the reason names the node's first taint that is not tolerated."""
         numbers: dict[Taint, int] = {}
         by_list = np.zeros(len(nodes.taints.values), np.int64)
         for i, taints in enumerate(nodes.taints.values):

@@ -51,11 +51,11 @@ _NO_STATE = "not found"
 
 
 class VolumeBinding(Plugin):
-    """Reject nodes that cannot reach a bound volume of the pod's claims, or where an unbound claim can
-    neither be matched nor provisioned.
+    """Reject nodes that cannot reach a bound volume, or where an unbound claim can neither be matched nor
+    provisioned.
 
     With gate VolumeCapacityPriority it prefers nodes by how full the matched volumes would be; with
-    StorageCapacityScoring also by how much of the storage that is left for new ones would be used. Upstream:
+    StorageCapacityScoring also by the share that new volumes would use of the storage that is left. Upstream:
     pkg/scheduler/framework/plugins/volumebinding/volume_binding.go.
     """
 
@@ -211,7 +211,7 @@ def assume_volumes(pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | 
 
 
 def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle) -> frozenset[str] | None:
-    """The only nodes from which the volumes of *claims* can be reached; None if no volume names nodes.
+    """The only nodes that can reach the volumes of *claims*; None if no volume names nodes.
 
     Upstream: GetEligibleNodes, which uses values of the hostname label as names of nodes.
     """

@@ -1,4 +1,4 @@
-"""The volume limits: can the node attach the pod's volumes besides those that it has?"""
+"""The plugins for volume limits: can the node attach the pod's volumes besides its own?"""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _VolumeLimits(Plugin):
         return False
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        """Skip pods without claims and without such volumes; their filter would have no objection."""
+        """Skip pods without claims and without volumes that count; their filter would reject no node."""
         return None if self.concerns(pod) else SKIP
 
     def filter_key(self, pod: Template) -> Hashable:
@@ -78,7 +78,8 @@ class _DiskLimits(_VolumeLimits):
 
     disk: ClassVar[DiskType]
     filter_effect: Callable[[Template, Batch, FrameworkCycle], None] | None = None
-    """Leaves the numbers of disks on nodes that were filtered, with gate BalanceAttachedNodeVolumes."""
+    """The function that stores the numbers of disks on filtered nodes, with gate
+    BalanceAttachedNodeVolumes."""
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -98,36 +99,36 @@ class _DiskLimits(_VolumeLimits):
 
 
 class EBSLimits(_DiskLimits):
-    """Reject nodes where the pod would bring too many EBS volumes, unless a CSI driver counts them."""
+    """Reject nodes where the pod would exceed the limit of EBS volumes, unless a CSI driver counts them."""
 
     name = "EBSLimits"
     disk = EBS
 
 
 class GCEPDLimits(_DiskLimits):
-    """Reject nodes where the pod would bring too many GCE disks, unless a CSI driver counts them."""
+    """Reject nodes where the pod would exceed the limit of GCE disks, unless a CSI driver counts them."""
 
     name = "GCEPDLimits"
     disk = GCE
 
 
 class AzureDiskLimits(_DiskLimits):
-    """Reject nodes where the pod would bring too many Azure disks, unless a CSI driver counts them."""
+    """Reject nodes where the pod would exceed the limit of Azure disks, unless a CSI driver counts them."""
 
     name = "AzureDiskLimits"
     disk = AZURE
 
 
 class CinderLimits(_DiskLimits):
-    """Reject nodes where the pod would bring too many Cinder volumes, unless a CSI driver counts them."""
+    """Reject nodes where the pod would exceed the limit of Cinder volumes, unless a CSI driver counts
+    them."""
 
     name = "CinderLimits"
     disk = OPENSTACK
 
 
 class NodeVolumeLimits(_VolumeLimits):
-    """Reject nodes where the pod would bring more volumes of a CSI driver than the node's limit for that
-    driver.
+    """Reject nodes where the pod's volumes of a CSI driver would exceed the node's limit for that driver.
 
     Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go.
     """

@@ -32,8 +32,8 @@ _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
 class VolumeRestrictions(Plugin):
-    """Reject nodes where another pod uses a disk of the pod, and every node while another pod uses its
-    ReadWriteOncePod claim.
+    """Reject nodes where another pod uses the pod's disk, and all nodes while one uses its ReadWriteOncePod
+    claim.
 
     Upstream: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go.
     """

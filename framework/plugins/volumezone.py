@@ -80,7 +80,7 @@ class VolumeZone(Plugin):
                     outside = node_label.where(partial(not_among, values))
                     newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
                     if newer is not None:
-                        # Upstream: not the other way round, a volume's newer label does not match a node's
+                        # Upstream: not the other way round: a volume's newer label does not match a node's
                         # beta label.
                         outside_newer = nodes.label(newer).where(partial(not_among, values))
                         outside = np.where(node_label.present, outside, outside_newer)
@@ -90,13 +90,12 @@ class VolumeZone(Plugin):
             conflict = labelled & misplaced
             if not self.cells.zones_one_by_one:
                 return failing(status, nodes.every())
-            # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is
-            # not noticed.
+            # Upstream: a volume in another zone ends the check, so faults of later claims are not noticed.
             fault = failing(status, labelled & ~conflict)
         return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & misplaced), fault])
 
     def _topologies(self, volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
-        """The labels that a node must have for *volume*, each with the values that it may have."""
+        """The labels that a node must have for *volume*, each with its possible values."""
         label_texts = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
         return [(label, zones) for label, text in label_texts if (zones := zones_of(text))]
 

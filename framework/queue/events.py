@@ -1,5 +1,5 @@
-"""Events of the cluster that may let a pod fit which did not: what a plugin registers, and what reaches the
-queue.
+"""Events of the cluster that may let a rejected pod fit: the registrations of plugins, and the events that
+reach the queue.
 
 Upstream: pkg/scheduler/framework/types.go ClusterEvent.
 """
@@ -17,8 +17,8 @@ from ...core.release import QueueingCells
 
 
 class Action(enum.Flag):
-    """A change of an object. An update of a node or a pod says which part changed; ``UPDATE`` is any of
-    them."""
+    """A change of an object. Updates of nodes and pods name the part that changed; ``UPDATE`` is any of
+    these."""
 
     ADD = enum.auto()
     DELETE = enum.auto()
@@ -55,18 +55,17 @@ ADD_OR_UPDATE = Action.ADD | Action.UPDATE
 Hint = Callable[[Pod, KubeObject | None, KubeObject | None], bool]
 """(a pod that the plugin rejected, the object before and after the event) -> whether the pod may fit now.
 
-The object before is None for one that is new, that after is None for one that is gone. An error counts as
-yes.
+The object before is None for a new one, and the object after for a deleted one. An error counts as yes.
 """
 ANYTHING = "*"
 
 
 @attrs.frozen(repr=False)
 class ClusterEvent:
-    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what
-    may.
+    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and the changes that happened to
+    one, or may happen.
 
-    What a plugin registers may have a *hint*, which counts with gate SchedulerQueueingHints; without one
+    The registration of a plugin may have a *hint*, which counts with gate SchedulerQueueingHints; without one
     every such event may help.
     """
 
@@ -76,7 +75,7 @@ class ClusterEvent:
     hint: Hint | None = attrs.field(default=None, eq=False)
 
     def matches(self, happened: ClusterEvent) -> bool:
-        """Whether what *happened* is what this registration waits for."""
+        """Whether this registration covers the event *happened*."""
         same = self.resource == happened.resource
         return happened.is_wildcard or self.is_wildcard or (same and bool(self.action & happened.action))
 
@@ -111,7 +110,7 @@ _VERBS = {Action.ADD: "Add", Action.UPDATE: "Update", Action.DELETE: "Delete"}
 
 
 def object_event(kind: str, action: Action) -> ClusterEvent:
-    """The event of an object that is no node and no pod, with upstream's label.
+    """The event of an object, neither node nor pod, with upstream's label.
 
     >>> object_event("PersistentVolume", Action.DELETE).label
     'PvDelete'
@@ -206,7 +205,7 @@ POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
         Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED,
         lambda old, new: bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates,
     ),
-    # Upstream: the API lets users add tolerations alone, so their number is enough.
+    # Upstream: the API only lets users add tolerations, so their number is enough.
     "tolerations": (
         Action.UPDATE_POD_TOLERATION,
         lambda old, new: len(old.spec.tolerations) != len(new.spec.tolerations),
@@ -216,12 +215,12 @@ POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
         lambda old, new: old.status.resource_claim_statuses != new.status.resource_claim_statuses,
     ),
 }
-"""The changes of a pod that count as different, in the order of upstream; requests that become smaller come
-after labels."""
+"""The changes of a pod that are events of their own, in upstream's order; smaller requests come after
+labels."""
 
 
 def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) -> list[ClusterEvent]:
-    """The events of the update of a pod: those of its changes that count as different, else that of an
+    """The events of a pod's update: those of its changes that are events of their own, else a plain
     update."""
     label = "AssignedPodUpdate" if new.spec.node_name else "UnschedulablePodUpdate"
     actions = []

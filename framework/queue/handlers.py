@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 
 
 def admission(engine: Engine, name: str) -> Callable[[Pod], bool] | None:
-    """The check whether a pod may go to the node called *name*, as the cache has it now; None without one."""
+    """The check whether a pod may go to the node called *name* in its current state; None where no check is
+    needed."""
     info = engine.cache.infos.get(name)
     if info is None or info.node is None:
         return None
     node = info.node
     templates = engine.templates
     used_ports = frozenset(info.used_ports)
-    # Allocatable less what its pods request; ``pods``: how many more it takes.
+    # Allocatable minus the requests of the node's pods; ``pods``: the number of further pods.
     free = dict(of_node(node.status.allocatable))
     free[PODS] = free.get(PODS, 0) - len(info.pods)
     for entry in info.pods:
@@ -99,7 +100,7 @@ KINDS = frozenset(
         "Service",
     }
 )
-"""The kinds beside nodes and pods whose events plugins may wait for."""
+"""The kinds whose events plugins may wait for, besides nodes and pods."""
 FIXED: Mapping[str, Action] = {
     "PersistentVolume": ADD_OR_UPDATE,
     "PersistentVolumeClaim": ADD_OR_UPDATE,
@@ -107,7 +108,7 @@ FIXED: Mapping[str, Action] = {
     "StorageClass": Action.ADD,
     "Service": Action.ALL,
 }
-"""What happens to such objects and reaches the queue in releases in which this does not depend on plugins."""
+"""Kind -> the actions that reach the queue in releases where this does not depend on plugins."""
 IDLE = ClusterEvent(ANYTHING, Action.ALL, "Unknown")
 
 
@@ -132,7 +133,7 @@ class FrameworkEvents(EventRouter):
             is_handled = item.kind in KINDS and bool(self.queue.registrations.actions(item.kind) & action)
         asks_hints = self.queue.gives_hints and cells.hints_replace_checks
         if isinstance(item, StorageClass) and action is not Action.UPDATE and not asks_hints:
-            # For a class that comes and does not wait for its first consumer, or goes, no pod is tried.
+            # A new class that does not wait for its first consumer, or a deleted one, moves no pod.
             is_handled &= action is Action.ADD and item.volume_binding_mode == "WaitForFirstConsumer"
         if is_handled:
             new = None if action is Action.DELETE else item
@@ -159,7 +160,7 @@ class FrameworkEvents(EventRouter):
             super().delete(item)
             return
         old = self.engine.node(item.name)
-        # Upstream: up to 1.31 a node that goes causes no pod to be tried again.
+        # Upstream: up to 1.31 the deletion of a node moves no pod.
         if old is not None and self._cells.node_delete:
             self.queue.move_all(NODE_DELETE, old=old)
         self.feed.delete(item)
@@ -196,7 +197,7 @@ class FrameworkEvents(EventRouter):
             return
         was_waiting = self._stops_waiting(old)
         if was_waiting or self.engine.is_assumed(old):
-            # The volumes that it was to get are given back with its reservation.
+            # Its reserved volumes are given back with its reservation.
             self.queue.delete(old)
         else:
             super()._tell_queue(old, new)
@@ -206,11 +207,12 @@ class FrameworkEvents(EventRouter):
             self._nomination_ended(old, "")
 
     def _stops_waiting(self, pod: Pod) -> bool:
-        """Reject *pod* if it waits on Permit; answers whether it does."""
+        """Reject *pod* if it waits for Permit plugins. Returns whether it did."""
         return self.engine.flow.binding.removed(pod)
 
     def _assumed_pod_goes(self, pod: Pod) -> None:
-        """A pod goes while it is assumed on a node: what it takes there is free before its binding fails."""
+        """Forget a pod that is deleted while assumed on a node: its room there is free before its binding
+        fails."""
         engine = self.engine
         assumed = engine.pod_state(pod)
         assert assumed is not None
@@ -219,14 +221,15 @@ class FrameworkEvents(EventRouter):
         self.queue.move_all(ASSIGNED_POD_DELETE, old=assumed.pod)
 
     def _nomination_ended(self, old: Pod, now: str) -> None:
-        """A pod was nominated to another node than *now*: pods of no higher priority, for which it counted
-        there, may fit."""
+        """Move pods after the end of a nomination, if *old* was nominated to another node than *now*. Pods of
+        no higher priority, for which it counted there, may fit."""
         was = old.status.nominated_node_name
         if was and was != now and self._cells.nomination_ends:
             self.queue.move_all(ASSIGNED_POD_DELETE, lambda pod: pod.priority <= old.priority, old)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
-        # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had gone.
+        # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had been
+        # deleted.
         if self._cells.given_up_moves:
             self.queue.move_all(
                 ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod

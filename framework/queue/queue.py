@@ -40,34 +40,34 @@ Happening = tuple[ClusterEvent, KubeObject | None, KubeObject | None]
 
 @attrs.define(eq=False, repr=False)
 class InFlightPods:
-    """The pods that are being tried, by UID, and all events since the first of them was taken out."""
+    """The pods that are being tried, by UID, and all events since the first of them was popped."""
 
     _starts: dict[str, int] = attrs.Factory(dict)
-    """UID -> the number of events before the pod was taken out; in ascending order."""
+    """UID -> the number of events before the pod was popped; in ascending order."""
     _events: list[Happening] = attrs.Factory(list)
     _dropped: int = 0
-    """The number of events that are no longer kept, because every pod was taken out after them."""
+    """The number of events that are no longer kept, because every pod was popped after them."""
 
     def __contains__(self, uid: str) -> bool:
         return uid in self._starts
 
     def begin(self, uid: str) -> None:
-        """A pod is taken out."""
+        """Note that a pod is popped."""
         self._starts.pop(uid, None)
         self._starts[uid] = self._dropped + len(self._events)
 
     def note(self, happening: Happening) -> None:
-        """Something happened; kept only while a pod is being tried."""
+        """Note an event; it is kept only while a pod is being tried."""
         if self._starts:
             self._events.append(happening)
 
     def since(self, uid: str) -> list[Happening] | None:
-        """The events since a pod was taken out; None if it is not being tried."""
+        """The events since a pod was popped; None if it is not being tried."""
         start = self._starts.get(uid)
         return None if start is None else self._events[start - self._dropped :]
 
     def end(self, uid: str) -> None:
-        """A pod is not tried any more."""
+        """Note that a pod is not tried any more."""
         if self._starts.pop(uid, None) is not None:
             oldest_start = next(iter(self._starts.values()), self._dropped + len(self._events))
             del self._events[: oldest_start - self._dropped]
@@ -79,14 +79,15 @@ PREEMPTION = "DefaultPreemption"
 GATES = "SchedulingGates"
 SPREAD = "PodTopologySpread"
 WINDOW = BACKOFF_FLUSH
-"""Where pods may be popped while they back off, backoffs end at whole multiples of that time, and are flushed
-together."""
+"""The length of a backoff window, for queues that pop pods while they back off. Backoffs end at whole
+multiples of it, and are flushed together."""
 FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpdate"}
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkQueue(QueueBase):
-    """See :class:`~kubeclassic.core.queue.priority.SchedulingQueue`, which says what the shared methods do.
+    """The queue by QueueSort plugin and events; :class:`~kubeclassic.core.queue.priority.SchedulingQueue`
+    documents the shared methods.
 
     ``less`` is the QueueSort plugin's.
     """
@@ -97,9 +98,9 @@ class FrameworkQueue(QueueBase):
     templates: Templates
     queueing: QueueingCells = attrs.Factory(QueueingCells)
     gives_hints: bool = False
-    """With gate SchedulerQueueingHints."""
+    """Whether gate SchedulerQueueingHints is on."""
     pops_early: bool = False
-    """With gate SchedulerPopFromBackoffQ: a pod that backs off is tried if no pod is active."""
+    """Whether gate SchedulerPopFromBackoffQ is on: a pod that backs off is tried if no pod is active."""
     namespaces: Listing[Namespace] = attrs.Factory(Listing)
     initial_backoff: int = SECOND
     max_backoff: int = 10 * SECOND
@@ -107,7 +108,7 @@ class FrameworkQueue(QueueBase):
     """The UIDs of pods whose victims are being deleted in the background."""
     _flights: InFlightPods = attrs.field(init=False, factory=InFlightPods)
     _failures: Backoff | None = attrs.field(init=False, default=None)
-    """The backoff of each pod, where it is kept apart from the entry."""
+    """The backoff of each pod, where the release keeps it apart from the entry; else None."""
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -137,7 +138,7 @@ class FrameworkQueue(QueueBase):
         return self._aligned(item.timestamp + item.wait(self.initial_backoff, self.max_backoff, times))
 
     def _aligned(self, time: float) -> float:
-        """The beginning of the window that *time* is in, where backoffs end with windows."""
+        """The beginning of the window of *time*, if backoffs end with windows; else *time*."""
         return time - (self.clock.origin + time) % WINDOW if self.pops_early else time
 
     def _backs_off(self, item: QueuedPod, now: int) -> bool:
@@ -196,7 +197,7 @@ class FrameworkQueue(QueueBase):
         return super()._activate(item)
 
     def _is_held(self, item: QueuedPod) -> bool:
-        """Ask the PreEnqueue plugins; the one that holds the pod back counts as one that rejected it."""
+        """Ask the PreEnqueue plugins. A plugin that holds the pod back counts as having rejected it."""
         holder = self.held_by(item.pod) or (PREEMPTION if item.pod.uid in self._preempting else None)
         item.is_gated = holder is not None
         item.holder = holder or ""
@@ -271,8 +272,8 @@ class FrameworkQueue(QueueBase):
         self.nominations.add(item.pod, holder=item)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Let parked pods and those that back off be tried next. A pod that is not in the queue, or is gated,
-        stays as it is."""
+        """Activate parked pods and pods that back off. A pod that is not in the queue, or is gated, stays as
+        it is."""
         self.tick()
         for pod in pods:
             item = self._parked.get(pod.key) or self._waiting.get(pod.key)
@@ -313,7 +314,8 @@ class FrameworkQueue(QueueBase):
                 if self._is_helped(item, event, old, new):
                     place = self._leave_parking(item, self.clock.now)
                 else:
-                    # Upstream: also where an event before let it back off, and then it is in both places.
+                    # Upstream: even where an earlier event made it back off, so that it is then in both
+                    # places.
                     self._parked.put(item)
                 if place == ACTIVE or (place is not None and self.pops_early):
                     return
@@ -323,7 +325,7 @@ class FrameworkQueue(QueueBase):
         return self.gives_hints and self.queueing.hints_for_pods
 
     def changes(self, old: Pod, new: Pod) -> list[ClusterEvent]:
-        """The events that the update of a pod is."""
+        """The events of a pod's update."""
         return pod_changes(old, new, self.queueing, self.templates)
 
     # --- moves ----------------------------------------------------------------------------------------------
@@ -335,8 +337,7 @@ class FrameworkQueue(QueueBase):
         old: KubeObject | None = None,
         new: KubeObject | None = None,
     ) -> None:
-        """An event changed *old* to *new*: it moves the parked pods that *passes* accepts and whom it may
-        help."""
+        """Move the parked pods that *passes* accepts and the event may help; it changed *old* to *new*."""
         self.tick()
         self._move_for(
             event, (item for item in self._parked.all() if passes is None or passes(item.pod)), old, new
@@ -437,8 +438,8 @@ def _profile_of(item: QueuedPod) -> str:
 
 
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace] | None) -> bool:
-    """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no
-    term does. *namespaces*: those that selectors are asked about; None: selectors add none."""
+    """Whether any required affinity term matches *other*, whatever its node; none does if one selector is
+    invalid. *namespaces*: those that selectors choose from; None: selectors add none."""
     matches = False
     try:
         for term in item.terms:

@@ -33,7 +33,7 @@ class Registrations:
     _matching: dict[tuple[str, ClusterEvent], dict[str, tuple[ClusterEvent, ...]]] = attrs.field(
         init=False, factory=dict
     )
-    """(schedulerName, event) -> plugin -> what it registered that is such an event."""
+    """(schedulerName, event) -> plugin -> its registrations that cover the event."""
 
     def __attrs_post_init__(self) -> None:
         defaults = tuple(ClusterEvent(kind, Action.ALL) for kind in self.cells.default_kinds)
@@ -52,7 +52,7 @@ class Registrations:
                 events_by_plugin[name] = tuple(
                     events if has_hints else (attrs.evolve(event, hint=None) for event in events)
                 )
-                # With changed taints where the release adds them.
+                # With changed taints, where the release adds these.
                 nodes = [event.action for event in events_by_plugin[name] if event.resource == "Node"]
                 has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
                 if self.cells.taints_wake and not has_taints and any(Action.ADD in act for act in nodes):
@@ -63,7 +63,7 @@ class Registrations:
     # --- questions ------------------------------------------------------------------------------------------
 
     def is_wanted(self, event: ClusterEvent) -> bool:
-        """Whether any plugin waits for such an event."""
+        """Whether any plugin waits for *event*."""
         if event not in self._is_wanted_by_event:
             registered = (
                 registered_event
@@ -87,8 +87,8 @@ class Registrations:
         return actions
 
     def waits_for(self, scheduler_name: str, plugin: str, event: ClusterEvent) -> bool:
-        """Whether *plugin* waits for such an *event*. For one that means all only a plugin does that
-        registered such a one."""
+        """Whether *plugin* waits for *event*. For an event that means all, only a plugin that registered such
+        an event does."""
         registered = self._events_by_profile.get(scheduler_name, {}).get(plugin, ())
         return any(
             registered_event.is_wildcard or (not event.is_wildcard and registered_event.matches(event))
@@ -104,8 +104,8 @@ class Registrations:
         old: KubeObject | None,
         new: KubeObject | None,
     ) -> bool:
-        """Whether *event*, which changed the object *old* to *new*, may help *pod* of a profile, which
-        *plugins* rejected."""
+        """Whether *event*, which changed *old* to *new*, may help *pod*, which *plugins* of its profile
+        rejected."""
         by_plugin = self._matching.get((scheduler_name, event))
         if by_plugin is None:
             by_plugin = self._matching[scheduler_name, event] = {

@@ -1,13 +1,13 @@
 """Requests to an API server: lists, watches, single objects, its resources; and repeated requests.
 
-An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is
-an :class:`ApiError`. Objects are mappings in JSON form. The original's clients are the model for paths,
-queries, bodies, and what is sent again.
+An answer may come from a proxy, or be broken. So everything is read by its shape, and an answer of another
+shape is an :class:`ApiError`. Objects are mappings in JSON form. The original's clients are the model for
+paths, queries, bodies, and what is sent again.
 
 Everything in ``live`` that talks to an API server goes through a :class:`Transport`, an interface with one
-implementation over HTTP, so tests can answer in process, with faults. One around another keeps requests below
-a rate, and measures them. Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go,
-and with_retry.go; util/flowcontrol/throttle.go; tools/metrics.
+implementation over HTTP, so tests can answer in process, with faults. Another transport around it limits the
+rate of requests, and measures them. Upstream: Request.request and Request.Watch of
+k8s.io/client-go/rest/request.go, and with_retry.go; util/flowcontrol/throttle.go; tools/metrics.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ RESET = "reset"
 REFUSED = "refused"
 TIMEOUT = "timeout"
 OTHER = "other"
-"""Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or
-another reason."""
+"""Causes of a missing answer: the server closed the connection, broke it, did not accept it, was too slow; or
+another cause."""
 Headers = Mapping[str, str]
 LONGEST_WAIT = 9
-"""Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
+"""The most digits of a ``Retry-After`` that is followed. Upstream: a number that does not fit into an int is
+no number."""
 
 
 class TransportError(KubeclassicError):
@@ -107,7 +108,7 @@ class Transport(Protocol):
 
 @frozen
 class MeasuredRequest:
-    """A request and what came of it."""
+    """A request and its outcome."""
 
     request: Request
     status: int
@@ -117,14 +118,14 @@ class MeasuredRequest:
     is_stream: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
-        """It in one line, as a log shows it."""
+        """The request in one line, as a log shows it."""
         return f"{self.request.method} {self.request.path} {self.status or 'no answer'} in {self.seconds * 1000:.0f} ms"
 
 
 @define(eq=False)
 class ClientTransport:
-    """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its
-    wait."""
+    """A transport that lets *qps* requests a second through, and up to *burst* at once. *on_answer* gets
+    each, its wait included."""
 
     inner: Transport
     on_answer: Callable[[MeasuredRequest], None]
@@ -230,11 +231,11 @@ ResourceQuota v1
 LimitRange v1
 """
 VERSIONS = {kind: tuple(versions) for kind, *versions in map(str.split, _VERSIONS.strip().splitlines())}
-"""What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first.
-A server need not have every kind."""
+"""The kinds that decisions read or that bound new pods, with their possible versions of the API, newest
+first. A server need not have every kind."""
 
 DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
-"""What gate DynamicResourceAllocation adds to what is listed."""
+"""The kinds that gate DynamicResourceAllocation adds to those that are listed."""
 
 
 def resource(kind: str, group_version: str = "v1") -> Resource:
@@ -312,7 +313,7 @@ class WatchEvent:
 
 
 def read_object(body: bytes) -> Manifest | None:
-    """The JSON object that *body* is; None for anything else, also for JSON that is nested too deeply."""
+    """The JSON object in *body*; None for anything else, also for JSON that is nested too deeply."""
     try:
         document = msgspec.json.decode(body)
     except (ValueError, RecursionError):
@@ -321,7 +322,7 @@ def read_object(body: bytes) -> Manifest | None:
 
 
 def error_of(answer: Response) -> ApiError:
-    """The error that *answer* is, with or without a Status."""
+    """The error in *answer*, with or without a Status."""
     status = _status(read_object(answer.body))
     if status is None or status.kind is None:
         return ApiError(
@@ -378,7 +379,7 @@ class Retries:
     """
 
     attempts: int = 11
-    """How often a request is sent at most."""
+    """The most times that a request is sent."""
     after_closed: bool = True
     """Reads are sent again if the server closed the connection without an answer; else only if it reset the
     connection."""
@@ -401,7 +402,7 @@ class Retries:
 
 PAGE = 500
 MOST_PAGES = 2_000
-"""Of one list: a million objects."""
+"""The most pages of one list: a million objects."""
 LONGEST_REFUSAL = 1 << 20
 """Bytes that are read of an answer that refuses a watch."""
 NOT_THERE = 404

@@ -77,7 +77,7 @@ class Credentials(Protocol):
         """The grant for a request *now* (seconds since 1970). Raises :class:`CredentialsError`."""
 
     def refused(self) -> bool:
-        """The server has answered 401. Whether it is worth asking once more with a new grant."""
+        """Whether to ask once more with a new grant, now that the server has answered 401."""
 
 
 @frozen
@@ -91,7 +91,7 @@ class FixedHeader:
         return RequestCredentials({"Authorization": self.header} if self.header else {})
 
     def refused(self) -> bool:
-        """There is nothing else to show."""
+        """False: there is no other header."""
         return False
 
 
@@ -198,11 +198,11 @@ class Access:
 VERSIONS = tuple(f"client.authentication.k8s.io/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
 SECONDS = 60.0
 SECONDS_TO_ASK = 300.0
-"""How long a plugin may run, and one that may ask at the terminal."""
+"""The seconds that a plugin may run, and one that may ask at the terminal."""
 MOST_OUTPUT = 1 << 20
 AGAIN_AFTER = 10.0
-"""Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of
-that time share one run."""
+"""Seconds without another run after a failure, or after a run because of a refusal: all requests of that time
+share one run."""
 _LOOK_EVERY = 0.05
 _LONGEST_END = 1.0
 """Seconds that the end of a program may take."""
@@ -246,16 +246,16 @@ class ExecPlugin:
     arguments: Sequence[str] = field(default=(), repr=False)
     environment: Mapping[str, str] = field(factory=dict, repr=False)
     cluster: JsonObject | None = field(default=None, repr=False)
-    """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
+    """The cluster information for the plugin; None: it gets none (``provideClusterInfo`` is false)."""
     is_interactive: bool = False
-    """It may ask at the terminal."""
+    """Whether the plugin may ask at the terminal."""
     hint: str = ""
-    """How to install it."""
+    """The way to install it, for messages."""
     seconds: float = SECONDS
-    """How long it may run, unless it may ask at the terminal."""
+    """The seconds that it may run, unless it may ask at the terminal."""
     _grant: RequestCredentials | None = field(default=None, init=False, repr=False)
     _failure: CredentialsError | None = None
-    """What the last run ended with, if it gave no grant."""
+    """The failure of the last run, if it gave no grant."""
     _failed_at: float = -math.inf
     _refused_at: float = -math.inf
     _expires: float | None = None
@@ -264,8 +264,8 @@ class ExecPlugin:
     _run: PluginRun | None = None
 
     async def grant(self, now: float) -> RequestCredentials:
-        """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one
-        run."""
+        """The last grant of the program, or a new one. All callers that wait for one, on any thread, share
+        one run."""
         with self._guard:
             if self._failure is not None and time.monotonic() - self._failed_at < AGAIN_AFTER:
                 raise self._failure
@@ -290,7 +290,7 @@ class ExecPlugin:
                         run.stop.set()
                         self._run = None
             if run.stop.is_set() and run.worker is not None:
-                # Else this process may end before the program does, which stays.
+                # Otherwise this process may end before the program, which would then stay.
                 run.worker.join(_LONGEST_END)
             raise
 
@@ -303,13 +303,13 @@ class ExecPlugin:
         return True
 
     def _run_program(self, run: PluginRun) -> None:
-        """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
+        """Run the program, keep its grant or its failure, and pass that to all callers that wait."""
         grant = RequestCredentials()
         expires = None
         failure = None
         try:
             grant, expires = self._read(self._output(run.stop))
-        except Exception as error:  # whatever it is, those that wait raise it
+        except Exception as error:  # whatever it is, the waiting callers raise it
             failure = error
         with self._guard:
             if self._run is run:  # else it was given up
@@ -350,7 +350,7 @@ class ExecPlugin:
             hint = f"; {one_line(' '.join(self.hint.split()))}" if self.hint else ""
             raise self._error(f"cannot be started: {reason}{hint}") from None
         try:
-            # What process prints until it ends.
+            # Read the output of the process until it ends.
             seconds = SECONDS_TO_ASK if asks else self.seconds
             chunks = []
 
@@ -389,7 +389,7 @@ class ExecPlugin:
             raise self._error("expected an ExecCredential, got no JSON") from None
         if credential.kind != "ExecCredential" or credential.api_version != self.api_version:
             value = credential.api_version
-            # What holds others may hold a secret.
+            # An object or a list may hold a secret.
             got = "no text" if isinstance(value, dict | list) else one_line(str(value), _LONGEST)
             raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
         status = credential.status
@@ -428,7 +428,7 @@ CONNECT_WITHIN = 30.0
 KEPT_FOR = 90.0
 """Seconds that a connection is kept without a request."""
 MOST_CONNECTIONS = 64
-"""Of one client certificate, watches included; other requests wait."""
+"""The most connections of one client certificate, watches included; other requests wait."""
 LONGEST_LINE = 16 << 20
 """Bytes of one frame of a watch. Upstream: the limit of client-go's decoder."""
 LONGEST_ANSWER = 1 << 30
@@ -457,7 +457,7 @@ class HttpTransport:
     connections.
 
     A request that is answered with 401 is sent once more if the credentials may have been renewed. Raises
-    :class:`~.credentials.CredentialsError` and :class:`~.credentials.KubeconfigError` where there are none.
+    :class:`CredentialsError` and :class:`KubeconfigError` where there are none.
     """
 
     access: Access
@@ -468,7 +468,7 @@ class HttpTransport:
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:
-        """Without credentials nothing begins; if they cannot be renewed later, single requests fail."""
+        """Raise if there are no credentials; if they cannot be renewed later, single requests fail."""
         await self.access.credentials.grant(self.wall_clock())
         return self
 
@@ -585,7 +585,7 @@ class HttpTransport:
 
     @contextmanager
     def _reported_errors(self, request: Request) -> Iterator[None]:
-        """Errors inside the block name *request*."""
+        """A context whose errors name *request*."""
         try:
             import aiohttp
         except ImportError:
@@ -647,8 +647,7 @@ def _cause(error: BaseException) -> str:
 
 
 def tls_context(access: Access, certificate: CertifiedKey | None) -> ssl.SSLContext:
-    """The context for *access*, with the client's *certificate* and key. Raises
-    :class:`~.credentials.KubeconfigError`."""
+    """The context for *access*, with the client's *certificate* and key. Raises :class:`KubeconfigError`."""
     if access.is_insecure:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
@@ -664,7 +663,7 @@ def tls_context(access: Access, certificate: CertifiedKey | None) -> ssl.SSLCont
     if certificate is not None:
         with in_file(certificate[0]) as certificate_file, in_file(certificate[1]) as key_file:
             try:
-                # No password is said, so that the terminal does not ask for one.
+                # An empty password keeps OpenSSL from asking for one at the terminal.
                 context.load_cert_chain(certificate_file, key_file, lambda: "")
             except (ssl.SSLError, ValueError):
                 raise KubeconfigError(

@@ -1,4 +1,4 @@
-"""Reads kubeconfigs, or the files that Kubernetes puts into a pod, as an :class:`~.credentials.Access`.
+"""Kubeconfigs, or the files that Kubernetes puts into a pod, read as an :class:`~.http.Access`.
 
 Of several files, as the variable KUBECONFIG names them, the first one that has an entry of a name wins, with
 the whole entry, and so does the first current-context. Files that are missing are left out, and paths are
@@ -50,9 +50,8 @@ _PROXIES = ("http", "https")
 def access_to(
     file: str | Path | None, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Access:
-    """The way to the API server that *file* names; without one as kubectl finds it: that of the files of
-    KUBECONFIG, or else of the cluster in which this is a pod. Raises
-    :class:`~.credentials.KubeconfigError`."""
+    """The access to the API server that *file* names. Without *file* it is found as kubectl does: by the
+    files of KUBECONFIG, or else as a pod of a cluster. Raises :class:`~.http.KubeconfigError`."""
     if file is not None:
         return read_kubeconfig(file, context)
     named = environment.get(VARIABLE, "")
@@ -70,13 +69,13 @@ def access_to(
 
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
     """The access that *context* of the file gives; without one, its current context. Raises
-    :class:`~.credentials.KubeconfigError`."""
+    :class:`~.http.KubeconfigError`."""
     return _access_of([Path(path).expanduser()], context)
 
 
 def _access_of(files: Sequence[Path], context: str | None) -> Access:
-    """The access that *context* of *files* gives, one kubeconfig together; a section that is no list stays,
-    to be refused where it is read."""
+    """The access that *context* gives in *files*, which count as one kubeconfig. A section that is no list
+    stays, and is refused where it is read."""
     where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
     documents = list(map(_document, files))
     if not any({"clusters", "contexts"} & document.keys() for document in documents):
@@ -91,7 +90,7 @@ def _access_of(files: Sequence[Path], context: str | None) -> Access:
 
 
 def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
-    """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a
+    """The access of a pod, by its service account. Raises :class:`~.http.KubeconfigError` outside of a
     cluster."""
     host = environment.get("KUBERNETES_SERVICE_HOST")
     port = environment.get("KUBERNETES_SERVICE_PORT")
@@ -157,8 +156,8 @@ def _bytes_of(file: Path, where: str = "") -> bytes:
 
 
 def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
-    """The URL, the user, and whether the way there is private, of ``https://user:password@host:port/path``;
-    None if it is no such one."""
+    """The URL, the user, and whether the connection is private, of ``https://user:password@host:port/path``;
+    None for any other text."""
     parts = _split(text if "://" in text else f"http://{text}")
     if parts is None or parts.scheme not in _PROXIES or parts.query or parts.fragment or "@" in parts.path:
         return None
@@ -194,7 +193,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_word(value: object) -> bool:
-    """Whether YAML gives a text, or what it reads as a number."""
+    """Whether *value* is a text, or a number as which YAML read one."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
@@ -263,7 +262,7 @@ class _Reading:
             proxy=proxy,
             certificate=(certificate, key) if certificate is not None and key is not None else None,
             headers={"Impersonate-User": another} if another else {},
-            # As clientcmd does: what is sent without TLS can be read on the way.
+            # As in clientcmd: without TLS, credentials could be read on the way.
             credentials=credentials if is_safe else ANONYMOUS,
         )
 

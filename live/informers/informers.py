@@ -1,7 +1,7 @@
-"""Everything that a scheduler of a release lists and watches: each kind by a reflector, which begins again
-when that fails.
+"""The lists and watches of a release's scheduler: each kind by a reflector, which begins again after a
+failure.
 
-It does so as the original does, request by request.
+The requests are those of the original, one by one.
 
 Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each
 release; DeltaFIFO and sharedIndexInformer there.
@@ -45,7 +45,7 @@ from ..client.api import (
 )
 
 Report = Callable[[str], None]
-"""Gets what fails or cannot be read, one line each."""
+"""A function that gets a line for each failure or unreadable object."""
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
 
@@ -58,14 +58,14 @@ class Store:
     kind: str
     handler: Follower
     report: Report
-    """Gets objects that cannot be decoded, one line each."""
+    """The receiver of a line for each object that cannot be decoded."""
     _objects: dict[str, KubeObject] = Factory(dict)
     _unreadable: set[str] = Factory(set)
     """Keys of objects that were reported."""
 
     async def replace(self, manifests: Iterable[Manifest]) -> None:
-        """Take a list as all that there is: its objects are put, also those that did not change; the others
-        are deleted, after them.
+        """Make a list the whole content: put its objects, even those that did not change, then delete the
+        others.
 
         Upstream: an informer reports every object of a second list.
         """
@@ -134,18 +134,19 @@ WATCH_AT_LEAST = 300
 SHORT = 1.0
 """A watch that ends within these seconds, without an event, has failed."""
 LONGEST_SILENCE = 150.0
-"""Seconds without a bookmark after which a server is taken for one that is away: it sends one a minute."""
+"""Seconds without a bookmark after which a server counts as away: it sends one a minute."""
 TOO_LARGE = "Too large resource version"
 ABSENT_PAUSE = 60.0
-"""Seconds between two looks whether the server has the resource by now."""
+"""Seconds between two checks whether the server has the resource by now."""
 
 
 @define(eq=False)
 class Reflector:
-    """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
+    """A loop that keeps *store* as *resource* is, until it is cancelled; nothing that the server does ends
+    it.
 
     Where the server does not have the version of *resource*, the newest one that it has takes its place. A
-    kind that it does not have at all counts as empty. Upstream asks for ever, and the scheduler never begins.
+    kind that it does not have at all counts as empty. Upstream keeps asking, and the scheduler never begins.
 
     *random* (0 to 1) decides on pauses and on the time-outs of watches. Times are those of the running loop.
     """
@@ -156,7 +157,7 @@ class Reflector:
     cells: ClientCells
     random: Callable[[], float]
     report: Report
-    """Gets lists and watches that failed, one line each."""
+    """The receiver of a line for each list or watch that failed."""
     field_selector: str = ""
     sends_duration: bool = True
     synced: asyncio.Event = Factory(asyncio.Event)
@@ -166,9 +167,9 @@ class Reflector:
     is_absent: bool = False
     """The server does not have the resource in any version."""
     lost_at: float | None = None
-    """When the server began to answer no more; None: it answers."""
+    """The time when the server stopped answering; None: it answers."""
     _heard_at: float | None = None
-    """When this watch last had an event, if it had a bookmark; None: the server may send none."""
+    """The time of this watch's last event, if it had a bookmark; None: the server may send none."""
     _is_unavailable: bool = False
     """The last resourceVersion was refused by a list."""
     _is_paged: bool = False
@@ -391,7 +392,7 @@ class Informers:
     cells: ClientCells
     handler: Follower
     report: Report
-    """Gets what fails or cannot be read, one line each."""
+    """The receiver of a line for each failure or unreadable object."""
     random: Callable[[], float] = standard.random
     reflectors: dict[str, Reflector] = Factory(dict)
     """Kind -> its reflector."""

@@ -28,14 +28,14 @@ FORMS = (TEXT_LINES, JSON_LINES)
 OUTCOMES = 2
 ATTEMPTS = 3
 REQUESTS = 6
-"""Levels: what became of each pod, each attempt to schedule one, each request to the API server."""
+"""Levels: the outcome of each pod, each attempt to schedule one, each request to the API server."""
 SAME_AGAIN = 60.0
 """Seconds for which :meth:`Log.again` does not write the same text again."""
 _CALLER = 2
 
 
 def to_standard_error(line: str) -> None:
-    """Write *line* to standard error, where nothing else looks after it."""
+    """Write *line* to standard error, for programs that print nothing else there."""
     sys.stderr.write(f"{line}\n")
 
 
@@ -53,13 +53,12 @@ class Log:
     _lock: Lock = Factory(Lock)
 
     def info(self, text: str, level: int = 0) -> None:
-        """Something happened; *level* is how much one has to want to know."""
+        """Something happened; *level*: the lowest ``--v`` that shows it."""
         if self.shows(level):
             self._line(INFO, text, level)
 
     def news(self, text: str, severity: str = INFO) -> None:
-        """Something happened; left out if it was the last news: a replica that waits tries every few
-        seconds."""
+        """Something happened; left out if it was the last news: a waiting replica tries every few seconds."""
         if text != self._last_news:
             self._last_news = text
             self._line(severity, text, 0)

@@ -1,7 +1,7 @@
-"""Counts and measures what a live scheduler does, as the metrics of its release.
+"""Counts and measurements of a live scheduler, as the metrics of its release.
 
-There are those of the newest release, and those of 1.12 to 1.16, which measure the same otherwise.
-What is not measured here stays 0: single plugins and predicates, which judge all nodes at once.
+There are two sets: one for releases with profiles, and one for 1.12 to 1.16, which measures the same
+otherwise. Metrics of single plugins and predicates stay 0, as these check all nodes at once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Feed = Literal[
     "background time",
     "dropped event",
 ]
-"""What is measured."""
+"""The quantities that are measured."""
 
 
 @attrs.frozen
@@ -150,7 +150,7 @@ scheduler_preemption_goroutines_execution | Counter | background | result |
 scheduler_preemption_goroutines_duration_seconds | Histogram | background time | result | 0.01 2 20
     How long such a preemption took.
 """)
-"""Those of 1.34, for every release with profiles."""
+"""The metrics of 1.34, for every release with profiles."""
 CLASSIC = metrics_of("""
 scheduler_e2e_scheduling_duration_seconds | Histogram | end to end | | 0.001 2 15
     How long an attempt took, with its binding.
@@ -179,7 +179,7 @@ scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable
 scheduler_volume_scheduling_duration_seconds | Histogram | volume | operation | 0.001 2 15
     How long volumes took.
 """)
-"""Those of 1.12 to 1.16."""
+"""The metrics of 1.12 to 1.16."""
 
 
 _OPERATIONS: Mapping[str, Feed] = {
@@ -202,12 +202,12 @@ class SchedulerMetrics:
         self._profile = ""
         """The schedulerName of the pod that is being tried."""
         self._since = 0.0
-        """When the last part ended."""
+        """The time when the last part ended."""
         self._parts: dict[Phase, str] = {}
         """The parts of the cycle so far, with their statuses."""
         self.has_profiles = has_profiles
         self.scheduler: Any = None
-        """The live scheduler, of which more is read when the metrics are written."""
+        """The live scheduler, whose state is read when the metrics are written."""
         self.registry: CollectorRegistry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
@@ -229,7 +229,7 @@ class SchedulerMetrics:
         return generate_latest(self.registry)
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
-        """Count or measure *value* by *labels*, of which a metric takes those that it has."""
+        """Count or measure *value*; each metric takes those of *labels* that it has."""
         for metric, instrument in self._fed.get(feed, ()):
             if metric.labels:
                 child = instrument.labels(*(labels[name] for name in metric.labels))
@@ -245,7 +245,7 @@ class SchedulerMetrics:
     # --- requests -------------------------------------------------------------------------------------------
 
     def request(self, call: MeasuredRequest, server: str) -> None:
-        """The API server at the URL *server* was asked. Watches are counted, and not measured."""
+        """Count a request to the API server at *server*, and measure it unless it is a watch."""
         method = call.request.method
         host = urlsplit(server).netloc
         self.feed("request", 1, method=method, code=str(call.status) if call.status else "<error>", host=host)
@@ -253,7 +253,7 @@ class SchedulerMetrics:
             self.feed("request time", call.seconds, verb=method, host=host)
 
     def _read(self, scheduler: Any) -> None:
-        """Set the numbers to what is so now."""
+        """Set the numbers to the present state of *scheduler*."""
         engine = scheduler.state.engine
         queue = scheduler.state.queue
         pending = queue.pending
@@ -295,7 +295,7 @@ class SchedulerMetrics:
         is_refused = self._parts.get(Phase.PRE_FILTER, SUCCESS) != SUCCESS
         self._parts[part] = status
         if part is Phase.SCOREBOARD:
-            # One look answers for all nodes, so its time counts once.
+            # One check answers for all nodes, so its time counts once.
             self._measured(Phase.FILTER, SUCCESS, seconds)
             self._measured(Phase.SCORE, SUCCESS, 0.0)
         elif not (is_refused and part is Phase.FILTER):
@@ -328,7 +328,7 @@ class SchedulerMetrics:
         elif decision.host is None and parts.get(Phase.PRE_FILTER) == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
-            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their
+            # Upstream: with one feasible node no priorities run; their time counts in the metric of their
             # own, not among the operations.
             self.feed("priorities", took)
         if decision.host is not None:

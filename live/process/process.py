@@ -1,8 +1,8 @@
 """One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end,
-and what is said of that.
+and its log lines.
 
-It answers ``/healthz``, ``/livez``, ``/readyz`` and ``/metrics``; callers are not asked who they are.
-Upstream: Run in cmd/kube-scheduler/app/server.go.
+The process answers ``/healthz``, ``/livez``, ``/readyz`` and ``/metrics`` without authentication. Upstream:
+Run in cmd/kube-scheduler/app/server.go.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .metering import SchedulerMetrics, build_values
 UNAVAILABLE = 503
 
 Check = Callable[[], str]
-"""Why a part is not well; empty if it is."""
+"""The reason why a part is not well; empty if it is."""
 
 
 def endpoints(
@@ -85,7 +85,7 @@ async def serving(app: Starlette, listeners: Sequence[Listening]) -> AsyncIterat
 
 
 def last_line(number: int | None, words: str = "") -> str:
-    """The last line of a process that the signal *number* ended, or nothing did but its own end.
+    """The last line of a process that the signal *number* ended, or that ended by itself (None).
 
     >>> last_line(15, "no pod was being bound"), last_line(2), last_line(None)
     ('stopped by SIGTERM: no pod was being bound; exit status 0', 'stopped by SIGINT; exit status 130', 'ended; exit status 0')
@@ -97,7 +97,7 @@ def last_line(number: int | None, words: str = "") -> str:
 LOST = 1
 """The exit status of a leader that lost its lease."""
 SHOWN_NODES = 3
-"""That many nodes, and as many reasons, does a decision in a line name."""
+"""The most nodes, and the most reasons, that the line of a decision names."""
 LAST_BINDINGS = 10.0
 """Seconds at the end for pods that have a node and are not bound yet."""
 LAST_EVENTS = 2.0
@@ -124,15 +124,15 @@ class Process:
     wall: Callable[[], float] = time.time
     identity: str = Factory(new_identity)
     lease_thread: LeaseThread | None = None
-    """Where the lease is renewed; None: over *link*, beside everything else."""
+    """The thread that renews the lease; None: it is renewed over *link*, beside everything else."""
     metrics: SchedulerMetrics = field(init=False)
     scheduler: LiveScheduler = field(init=False)
     informers: Informers = field(init=False)
     elector: Elector | None = field(init=False, default=None)
     urls: list[str] = Factory(list)
-    """Where it listens, once it does."""
+    """The URLs at which it listens, once it does."""
     ending: str = field(init=False, default="")
-    """What was under way at its end, and what became of it, once that is there."""
+    """The work under way at the end, and its outcome, once that is known."""
 
     def __attrs_post_init__(self) -> None:
         self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles), with_process=True)
@@ -170,7 +170,7 @@ class Process:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
             rate = self.settings.qps, self.settings.burst
-            # Each has a client of its own, with a limit of its own.
+            # Bindings and events have a client each, with a limit of its own.
             scheduling, telling = (ClientTransport(self.link, self._note_request, *rate) for _ in range(2))
             dropped = partial(self.metrics.feed, "dropped event", 1)
             events = (
@@ -219,8 +219,8 @@ class Process:
         await (schedule() if self.elector is None else self.elector.lead(schedule))
 
     def _ending(self, under_way: int, unbound: int, has_led: bool) -> str:
-        """The ends of the *under_way* pods that had a node and were not bound, *unbound* of them now, and of
-        the lease, if it *has_led*."""
+        """The outcome for the *under_way* bindings and the lease. *unbound* of their pods are still not
+        bound; *has_led*: this replica led."""
         words = "no pod was being bound"
         if under_way:
             verb = "was" if under_way == 1 else "were"
@@ -293,8 +293,8 @@ async def scheduled(
     log: Log,
     **more: Any,
 ) -> int:
-    """Schedule until a signal; the exit status. *settled*: the scheduler, which may depend on the API server;
-    *more*: of Process."""
+    """Schedule until a signal; returns the exit status. *settled* makes the scheduler, perhaps by the API
+    server; *more*: fields of Process."""
     end, ended_by = end_at_signals()
     process: Process | None = None
     async with AsyncExitStack() as stack:

@@ -7,9 +7,9 @@ speed.
 Two writers of the Lease cannot both succeed: each sends the object's resourceVersion back, and the API server
 refuses the second one with 409.
 
-The lease has a thread: one event loop has all that a scheduler does, watches, cycles, bindings, events. In a
-burst a request of many turns of that loop takes seconds, and the leader would lose its lease. So the requests
-for the lock have a thread, a loop and a connection of their own.
+The lease has a thread: a single event loop does all else, watches, cycles, bindings, events. In a burst a
+request of many turns of that loop takes seconds, and the leader would lose its lease. So the requests for the
+lock have a thread, a loop and a connection of their own.
 
 Upstream: client-go, tools/leaderelection/leaderelection.go.
 """
@@ -50,13 +50,13 @@ class LeaseRecord(msgspec.Struct, frozen=True, rename="camel"):
     clocks."""
 
     holder_identity: str = ""
-    """Empty: it is not held."""
+    """The holder of the lease; empty: it has none."""
     lease_duration_seconds: Int32 = 0
-    """How long the lease lasts without being renewed."""
+    """The duration of the lease without a renewal."""
     acquire_time: str | None = None
     renew_time: str | None = None
     lease_transitions: Int32 = 0
-    """How often the leader changed."""
+    """The number of changes of the leader."""
 
     def within(self, lease: JsonObject) -> JsonDict:
         """*lease* with this record in its spec."""
@@ -139,9 +139,9 @@ class LeaseTimes:
     """The times of an election, in seconds."""
 
     lease: float = 15.0
-    """How long others wait after the last change of the lock before one of them takes over."""
+    """The wait of others after the last change of the lock before one of them takes over."""
     renew: float = 10.0
-    """How long the leader tries to renew before it gives up."""
+    """The time for which the leader tries to renew before it gives up."""
     retry: float = 2.0
 
     @property
@@ -169,15 +169,15 @@ class Elector:
     times: LeaseTimes = LeaseTimes()
     identity: str = Factory(new_identity)
     recorder: Recorder = Factory(Recorder)
-    """Told when this replica became the leader."""
+    """Records an event when this replica becomes the leader."""
     log: Log = Factory(Log)
     on_change: Callable[[bool], None] = lambda leads: None
-    """Told whether this replica leads, at the start and with each change."""
+    """Called with whether this replica leads, at the start and with each change."""
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for the times in the lock."""
     dice: random.Random = Factory(random.Random)
     apart: Callable[[Coroutine[Any, Any, None]], Awaitable[None]] = asyncio.ensure_future
-    """Runs what asks for the lock, perhaps on another thread than that of the work."""
+    """Runs the requests for the lock, perhaps on another thread than the work."""
     leads: bool = False
     _observed: LeaseRecord = field(default=LeaseRecord(), init=False)
     _last_read: LeaseRecord = field(default=LeaseRecord(), init=False)
@@ -198,8 +198,8 @@ class Elector:
 
     @property
     def holds_lease(self) -> bool:
-        """Whether this replica leads and no other one can have taken over yet, even if it heard of the last
-        renewal at once."""
+        """Whether this replica leads and its lease has not run out. No other can have taken over yet, even if
+        it saw the last renewal at once."""
         return self.leads and loop_time() < self._renewed_at + self.times.lease
 
     def fault(self) -> str:
@@ -240,7 +240,7 @@ class Elector:
         finally:
             for task in (working, campaign):
                 task.cancel()
-            # What they raise is read later, or told by the loop.
+            # Their errors are read later, or reported by the loop.
             await asyncio.gather(working, campaign, return_exceptions=True)
             if self.leads:
                 self.leads = False
@@ -323,7 +323,7 @@ class Elector:
                         own_record, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions
                     )
                 elif old.holder_identity and self._observed_at + old.lease_duration_seconds > start:
-                    # It names another holder, and has changed within the time that it says itself.
+                    # Another replica holds the lock, which has changed within the duration that it states.
                     self.log.news(f"lock is held by {self.leader} and has not yet expired")
                     return False
                 else:
@@ -346,11 +346,11 @@ class Elector:
 
 @define(eq=False)
 class LeaseThread:
-    """Runs what asks for the lock. Use it as ``async with``."""
+    """A thread for the requests for the lock. Use it as ``async with``."""
 
     access: Access
     link: HttpTransport = field(init=False)
-    """The connection, for what :meth:`run` runs."""
+    """The connection for the work of :meth:`run`."""
     _loop: Future[asyncio.AbstractEventLoop] = Factory(Future)
     _end: asyncio.Event = Factory(asyncio.Event)
     _thread: Thread = field(init=False)

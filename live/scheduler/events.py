@@ -22,13 +22,13 @@ from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, Transpor
 EVENTS = resource("Event")
 _NAMES = ("kind", "namespace", "name", "uid", "apiVersion")
 LOOK = 0.01
-"""Seconds between two looks whether all is sent."""
+"""Seconds between two checks whether all is sent."""
 MOST_WAITING = 1000
 MOST_REMEMBERED = 4096
-"""As many events are remembered, those that were said last, to count those that are equal."""
+"""The number of recent events that are remembered, to count equal ones."""
 MOST_TRIES = 12
 PAUSE = 10.0
-"""How often an event is sent when no answer comes, and the seconds between two tries. Any answer ends the
+"""The most tries to send an event when no answer comes, and the seconds between two. Any answer ends the
 tries."""
 
 
@@ -47,7 +47,7 @@ About = Pod | Reference
 
 
 class Recorder:
-    """Takes events; it never waits and never fails. This one loses them."""
+    """A recorder of events, which never waits and never fails. This one loses them."""
 
     def event(self, about: About, type: str, reason: str, text: str) -> None:
         """Record what happened to *about*. *type* is ``Normal`` or ``Warning``."""
@@ -64,12 +64,12 @@ class Events(Recorder):
 
     transport: Transport
     say: Callable[[str], None] = lambda text: None
-    """Gets one line for each event that is lost, and one for a burst of those for which there is no room."""
+    """The receiver of a line for each event that is lost, or one for a burst that finds no room."""
     on_drop: Callable[[], None] = lambda: None
     """Called for each event that is lost, as too many wait."""
     wall: Callable[[], float] = time.time
     component: str = ""
-    """In whose name they are."""
+    """The component that reports them."""
     _sent: OrderedDict[object, Manifest] = Factory(OrderedDict)
     _waiting: deque[Manifest] = Factory(deque)
     _awake: asyncio.Event = Factory(asyncio.Event)

@@ -36,12 +36,12 @@ GROUP = "kubescheduler.config.k8s.io"
 
 
 class FlagError(KubeclassicError):
-    """A flag is unknown, wrong, or asks for what is not done."""
+    """A flag is unknown, wrong, or asks for something that is not supported."""
 
 
 @frozen
 class ComponentSettings:
-    """The parts of a configuration that are not scheduling."""
+    """The parts of a configuration that are not about scheduling."""
 
     kind: str = ""
     api_version: str = ""
@@ -53,8 +53,8 @@ class ComponentSettings:
 
 
 def load_surroundings(file: str) -> ComponentSettings:
-    """The surroundings in the configuration in *file*. Whether the release reads its apiVersion is for the
-    reader of the scheduler's part.
+    """The parts of the configuration in *file* that are not about scheduling. The reader of the scheduler's
+    part checks whether the release reads its apiVersion.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
@@ -79,7 +79,7 @@ _READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
     NUMBER: (float, "a number"),
     DURATION: (parse_duration, "a duration such as 15s"),
 }
-"""Kind of flag -> what reads its text, with None or ValueError for a wrong one, and what is wanted."""
+"""Kind of flag -> the reader of its text (None or ValueError: wrong), and the words for a right one."""
 
 
 @frozen
@@ -129,12 +129,12 @@ class ElectionSettings:
 
 @frozen
 class RunSettings:
-    """All that a live scheduler is started with, but for what its configuration says about scheduling."""
+    """All settings of a live scheduler, except those of its configuration about scheduling."""
 
     config: str = ""
     """The file of the configuration; empty: the defaults."""
     kubeconfig: str = ""
-    """How the API server is reached; empty: as a pod of the cluster."""
+    """The kubeconfig for the API server; empty: as a pod of the cluster."""
     master: str = ""
     qps: float = 50.0
     burst: int = 100
@@ -217,8 +217,8 @@ def _election(flags: Values, surroundings: ComponentSettings) -> ElectionSetting
 
 
 def _listeners(flags: Values, surroundings: ComponentSettings) -> Iterator[Listening]:
-    """The addresses to listen on. Without an address it is loopback, other than upstream, as callers are not
-    asked who they are."""
+    """The addresses to listen on. The default is loopback, unlike upstream, as callers are not
+    authenticated."""
     certificate = flags.of("tls-cert-file", "")
     key = flags.of("tls-private-key-file", "")
     if bool(certificate) != bool(key):

@@ -13,15 +13,14 @@ from ..process.logs import Log
 
 T = TypeVar("T")
 PATIENCE = 1.0
-"""Seconds after which it is said what is waited for."""
+"""Seconds of a wait after which a line says for what."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 130}
-"""What ended it -> the exit status."""
+"""Signal that ended the process, or None -> the exit status."""
 
 
 async def follow(informers: Informers, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Let *informers* tell their handler of the cluster, and *run* go on once every kind was listed, until
-    one of them fails."""
+    """Run *informers* and, once every kind is listed, *run*, until one of them fails."""
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())
@@ -34,7 +33,7 @@ async def follow(informers: Informers, run: Callable[[], Coroutine[Any, Any, Non
 async def unless(
     end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = ""
 ) -> T | None:
-    """The result of *work*; None if *end* was set before. *wait* is said to *log* if it takes more than
+    """The result of *work*; None if *end* was set before. *wait* is logged to *log* if it takes more than
     :data:`PATIENCE`."""
     task = asyncio.create_task(work)
     ended = asyncio.create_task(end.wait())
@@ -51,7 +50,7 @@ async def unless(
 
 
 def end_at_signals() -> tuple[asyncio.Event, list[int]]:
-    """An event that is set by the first signal, and which one that was; the second one interrupts."""
+    """An event that the first signal sets, and a list that gets its number; the second signal interrupts."""
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     ended_by = list[int]()

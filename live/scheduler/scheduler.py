@@ -1,9 +1,8 @@
-"""The live scheduler: the next pod of the queue, its cycle, its binding, and what follows, for ever.
+"""The live scheduler: the next pod of the queue, its cycle, its binding, and what follows, again and again.
 
 After an attempt that failed the pod is queued again, an event and a condition say why, and victims may have
-to leave. Room is made for a pod by its nomination, the victims that are deleted, and the nominations that
-end. With profiles a victim that waits for Permit plugins is not deleted: it is rejected, and has to look for
-another node.
+to leave. Preemption nominates the pod, deletes victims, and ends nominations. With profiles a victim that
+waits for Permit plugins is not deleted: it is rejected, and has to look for another node.
 
 Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedule_one.go), and
 cleanupAssumedPods of the cache; recordSchedulingFailure and preempt in pkg/scheduler/scheduler.go and
@@ -52,13 +51,13 @@ IN_CACHE = "is in the cache, so can't be assumed"
 
 @define(eq=False)
 class Consequences:
-    """The consequences for others; the two generations of schedulers write the rest, as
-    :class:`~...core.driver.Driver` has it."""
+    """The consequences of an attempt for other pods. The two generations of schedulers add the rest, as
+    declared by :class:`~...core.driver.Driver`."""
 
     state: LiveState
 
     def say(self, victim: Pod, preemptor: Pod, node_name: str) -> None:
-        """Tell *victim* that it is preempted."""
+        """Record an event on *victim*: it is preempted."""
         text = self.state.release.live.preempted_text.format(pod=preemptor.key, node=node_name)
         self.state.recorder.event(victim, "Normal", "Preempted", text)
 
@@ -74,11 +73,11 @@ class Consequences:
 
 @define(eq=False)
 class ClassicConsequences(Consequences):
-    """With predicates and priorities: the pod is read again beside the rest; preemption comes after the
-    condition.
+    """The consequences with predicates and priorities: the pod is read again concurrently, and preemption
+    follows the condition.
 
-    For that the pod is read again and nominated; then its victims are deleted one after another. The first
-    error ends it.
+    For preemption the pod is read again and nominated; then its victims are deleted one after another. The
+    first error ends it.
     """
 
     async def failed(
@@ -157,7 +156,7 @@ class ClassicConsequences(Consequences):
         return None
 
     async def _let_leave(self, pod: Pod, node_name: str, victims: Sequence[Pod]) -> str | None:
-        """Nominate *pod* and delete *victims*; answers why that ended before its end."""
+        """Nominate *pod* and delete *victims*; returns the error that stopped it, or None."""
         state = self.state
         early = state.release.preemption.nominates_before_api
         state.touch()
@@ -181,7 +180,8 @@ class ClassicConsequences(Consequences):
 
 @define(eq=False)
 class FrameworkConsequences(Consequences):
-    """With profiles: preemption is part of the cycle, and one patch writes condition and nomination.
+    """The consequences with profiles: preemption is part of the cycle, and one patch writes condition and
+    nomination.
 
     All victims are marked and deleted at the same time; then the nominations of lower priority end.
     """
@@ -265,7 +265,7 @@ class FrameworkConsequences(Consequences):
             await self._patch(nominee, before, with_nomination(before, ""), "cannot end its nomination")
 
     async def _evict(self, victims: Sequence[Pod], preemptor: Pod, plan: Preemption) -> str | None:
-        """Mark and delete *victims* at the same time; answers the first error."""
+        """Mark and delete *victims* at the same time; returns the first error."""
         state = self.state
 
         async def evict(victim: Pod) -> str | None:
@@ -297,17 +297,17 @@ class FrameworkConsequences(Consequences):
 
 BINDING_READ_PAUSE = 0.1
 LONGEST_BINDING_READ_PAUSE = 10.0
-"""The same of one whose binding had no answer."""
+"""Seconds between two reads of a pod whose binding had no answer."""
 DEVICE_POLL = 5.0
-"""Seconds between two looks at devices that are not ready."""
+"""Seconds between two checks of devices that are not ready."""
 EXPIRY_PERIOD = 1.0
-"""Seconds between two looks for assumed pods that have expired."""
+"""Seconds between two checks for assumed pods that have expired."""
 SHORTEST_WAIT = 0.001
 
 
 @define(eq=False)
 class LiveScheduler(Driver):
-    """Schedules the pods of *state*, which informers tell of what happens.
+    """The scheduler of the pods of *state*, which informers keep up to date.
 
     :meth:`run` must not begin before all informers have their first lists.
     """
@@ -421,7 +421,7 @@ class LiveScheduler(Driver):
 
     async def _decide(self, item: QueuedPod) -> Decision:
         """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders
-        do not hold others up."""
+        do not delay other work."""
         state = self.state
         decide = partial(state.engine.schedule, item.pod, details=self.details)
         try:
@@ -438,7 +438,7 @@ class LiveScheduler(Driver):
     # --- a binding ------------------------------------------------------------------------------------------
 
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
-        """The binding goes on beside the cycles of other pods; many are under way at once."""
+        """Run *work*, the binding, beside the cycles of other pods; many run at once."""
         state = self.state
         if state.is_dry:
             state.log.info(f"pod {attempt.pod.key}: would be bound to {attempt.host}", OUTCOMES)
@@ -538,8 +538,8 @@ class LiveScheduler(Driver):
         return failure
 
     async def _until_ready(self, pod: Pod, host: str) -> str | None:
-        """Wait until the devices of *pod* are ready, as their drivers say it in its claims; answers why they
-        are not."""
+        """Wait until the devices of *pod* are ready, as their drivers say in its claims; returns why they are
+        not."""
         state = self.state
         wait = state.binding.device_wait(pod)
         if wait is None or not wait.waits(pod):
@@ -557,7 +557,7 @@ class LiveScheduler(Driver):
         return None if reason == "" else reason or wait.late_text
 
     async def _request(self, pod: Pod, host: str) -> str | None:
-        """Ask an extender or the API server to bind; answers the error."""
+        """Ask an extender or the API server to bind; returns the error."""
         state = self.state
         binder = binder_of(
             [extender for extender in state.engine.extenders if isinstance(extender, HttpExtender)], pod
@@ -567,7 +567,7 @@ class LiveScheduler(Driver):
                 await state.api.bind(pod, host)
         except ApiError as error:
             if is_unknown(error):
-                # Whether it was carried out: until that is known the pod keeps its place on the node.
+                # Find out whether it was carried out: until then the pod keeps its place on the node.
                 current = await read_until_answered(
                     state.api, pod, BINDING_READ_PAUSE, LONGEST_BINDING_READ_PAUSE
                 )

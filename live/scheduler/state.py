@@ -1,6 +1,6 @@
 """The state that the parts of a live scheduler share: the engine, its queue, the clock, and the API server.
 
-With it go requests to that server, their errors, changes of a pod's status, and a dry run of it all.
+Also here: requests to that server, their errors, changes of a pod's status, and a dry run of all this.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ UNAVAILABLE = 503
 TIMED_OUT = 504
 DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "v1"}
 STORE = "etcdserver: "
-"""What the message of a server begins with whose store said no, or nothing: the store may have written all
-the same."""
+"""The beginning of a server's message about a refusal of its store, or no answer: it may have written all the
+same."""
 
 
 class NoAnswer(ApiError):
@@ -138,7 +138,7 @@ def decoded(kind: type[K], document: Any) -> K:
 
 @define(eq=False)
 class DryApi(ClusterApi):
-    """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or
+    """The API of a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or
     deleted it."""
 
     pods: dict[str, Pod] = Factory(dict)
@@ -289,7 +289,7 @@ def status_patch(before: JsonObject, after: JsonObject) -> JsonDict:
 
 T = TypeVar("T")
 LEASE_LOOK = 0.1
-"""Seconds between two looks whether this replica leads."""
+"""Seconds between two checks whether this replica leads."""
 
 
 @define(eq=False)
@@ -313,13 +313,13 @@ class LiveState(SchedulingState):
         )
     )
     leads: Callable[[], bool] = lambda: True
-    """Whether this replica leads for certain; so it is where there is no other one."""
+    """Whether this replica leads for certain; true where there is no other one."""
     awake: asyncio.Event = Factory(asyncio.Event)
     """Set when something happened that may let a pod be tried."""
     worker: Executor = field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
-    """Where decisions are made for which extenders are called."""
+    """The thread for decisions that call extenders."""
     tasks: set[asyncio.Task[None]] = Factory(set)
-    """What goes on beside the cycles: bindings, and pods that are read again."""
+    """The tasks beside the cycles: bindings, and pods that are read again."""
 
     def __attrs_post_init__(self) -> None:
         start = self.now()
@@ -384,7 +384,7 @@ class LiveState(SchedulingState):
     # --- events ---------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An informer saw that an object was added or updated. In a dry run that a pod has a node ends its
+        """An informer saw that an object was added or updated. In a dry run a pod with a node ends its
         binding."""
         self._tell(self.router.put, item)
         if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.node_name:
@@ -407,7 +407,7 @@ class LiveState(SchedulingState):
     # --- tasks ----------------------------------------------------------------------------------------------
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do *work* beside what goes on."""
+        """Run *work* as a task beside the others."""
 
         def done(task: asyncio.Task[None]) -> None:
             self.tasks.discard(task)

@@ -32,7 +32,7 @@ CONFLICTS = 5
 
 @define(eq=False)
 class ClaimWork:
-    """Writes what the engine notes of claims."""
+    """The writer of the claims that the engine notes."""
 
     state: LiveState
 
@@ -71,7 +71,7 @@ class ClaimWork:
         return None
 
     async def _write_one(self, claim_write: ClaimWrite) -> ResourceClaim | None:
-        """Write one claim; gives it with its new version."""
+        """Write one claim; returns it with its new version."""
         api = self.state.api
         before = claim_write.before
         after = claim_write.after
@@ -126,8 +126,8 @@ class ClaimWork:
         raise ApiError(CONFLICT, "Conflict", f'resourceclaims "{before.name}" changes all the time')
 
     def write_beside(self) -> None:
-        """Write what was noted just now, beside what goes on; an error is reported, and the next attempt
-        notes it once more."""
+        """Write the claims noted just now, beside all else; an error is reported, and the next attempt notes
+        them once more."""
 
         async def reported(writes: list[ClaimWrite]) -> None:
             error = await self.write(writes)
@@ -139,7 +139,7 @@ class ClaimWork:
 
 
 POLL = 1.0
-"""Seconds between two looks at the volumes."""
+"""Seconds between two checks of the volumes."""
 BIND_TIMEOUT = 600.0
 TIMED_OUT = "timed out waiting for the condition"
 
@@ -154,7 +154,7 @@ class NotBound(KubeclassicError):
 
 @define(eq=False)
 class VolumeWork:
-    """Binds the volumes of pods."""
+    """The binding of the volumes of pods."""
 
     state: LiveState
     timeout: float = BIND_TIMEOUT
@@ -167,8 +167,8 @@ class VolumeWork:
         return not all(claim is not None and is_fully_bound(claim) for claim in claims)
 
     async def bind(self, pod: Pod) -> None:
-        """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten
-        and NotBound."""
+        """Write the volumes and claims assumed for *pod*, which has its node, and wait until they are bound.
+        Raises NotWritten and NotBound."""
         state = self.state
         try:
             objects = state.engine.bind_volumes(pod)
@@ -203,7 +203,7 @@ class VolumeWork:
                 raise NotBound(TIMED_OUT)
 
     async def _put(self, item: KubeObject) -> KubeObject:
-        """Write a volume for its claim, or a claim that chose its node; answers the object with its new
+        """Write a volume for its claim, or a claim that chose its node; returns the object with its new
         version."""
         manifest = dict(item.manifest or {})
         claim = self._claim_of(item)

@@ -156,11 +156,11 @@ class ServedCluster(SchedulingState):
         return self._given_nodes[name][1] if name in self._given_nodes else self.engine.node(name)
 
     def rows(self, nodes: NodesAsked) -> Rows:
-        """The rows of *nodes*, which are as they were given. Raises :class:`RequestError` for
-        an unknown one."""
+        """The rows of *nodes*, as they are in the request. Raises :class:`RequestError` for an unknown
+        one."""
         read_nodes = {}
         for i, (name, manifest) in enumerate(zip(nodes.names, nodes.manifests or (), strict=False)):
-            # What is as it was in the last request is not read again.
+            # A node that did not change since the last request is not read again.
             last = self._decoded_nodes.get(name)
             if last is None or last[0] != manifest:
                 node = read_object("Node", manifest, f"Nodes.items[{i}]")
@@ -226,7 +226,7 @@ class ServedCluster(SchedulingState):
             yield cycle, details
 
     def filter(self, body: bytes) -> bytes:
-        """The nodes that fit, and the reasons against the others. This and the others raise
+        """The nodes that fit, and the reasons against the others. As the other verbs it raises
         :class:`RequestError`."""
         pod, nodes = extender_args(body)
         rows = self.rows(nodes)
@@ -312,7 +312,7 @@ class ServedCluster(SchedulingState):
 
 
 def _is_same(current: Node | None, node: Node) -> bool:
-    """Whether the cluster's *current* node is as the given one, but for its version and the like."""
+    """Whether the cluster's *current* node is as the given one, except for its version and the like."""
     if current is None:
         return False
     return (
@@ -339,7 +339,7 @@ def scaled(totals: Scores) -> Ints:
     """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in
     proportion, rounded down.
 
-    So 10 has who has the highest total, and no other. Where all totals are equal each gets 10.
+    So only the highest total gets 10. Where all totals are equal each gets 10.
 
     >>> scaled(np.array([100_007, 100_012, 100_019, 100_020])).tolist()
     [0, 3, 9, 10]
@@ -391,7 +391,7 @@ T = TypeVar("T")
 TOLERATED = 10.0
 """Seconds for which the API server may be away before answers say so: watches end and begin again."""
 LOOK = 1.0
-"""Seconds between two looks whether it is away."""
+"""Seconds between two checks whether it is away."""
 UNSUPPORTED = 415
 JSON = "application/json"
 BEHIND = "x-seconds-behind"
@@ -400,19 +400,19 @@ BEHIND = "x-seconds-behind"
 
 @define(eq=False, kw_only=True)
 class ExtenderApp:
-    """The application. It is told of objects by informers while it follows an API server."""
+    """The application. While it follows an API server, informers send it objects."""
 
     cluster: ServedCluster
     limits: ServerLimits = Factory(ServerLimits)
     write_binding: Callable[[BindingArgs], Awaitable[str | None]] | None = None
-    """Writes a binding to an API server and answers its error, or None; without it bindings are kept in the
+    """Writes a binding to an API server and returns its error, or None; without it bindings are kept in the
     server's cluster alone."""
     is_ready: bool = True
     """The cluster is complete."""
     informers: Informers | None = None
-    """What the API server is followed by."""
+    """The informers that follow the API server."""
     log: Log = field(factory=lambda: Log(to_standard_error))
-    """Told of defects, and of what cannot be read."""
+    """The log of defects, and of objects that cannot be read."""
     worker: Worker = Factory(Worker)
     metrics: Metrics = Factory(Metrics)
     gate: ConnectionGuard = field(init=False)
@@ -596,8 +596,8 @@ def _json(body: bytes) -> Response:
 async def serve_cluster(
     cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log
 ) -> int:
-    """Serve until a signal ends it; the exit status. With *access* the *cluster* follows the API server
-    there."""
+    """Serve until a signal ends it; returns the exit status. With *access* the *cluster* follows the API
+    server there."""
     app = ExtenderApp(cluster=cluster, limits=limits, is_ready=access is None, log=log)
 
     async def ready(url: str, end: asyncio.Event) -> None:

@@ -24,8 +24,8 @@ nodes have half as many."""
 
 
 class RequestError(KubeclassicError):
-    """A request that cannot be answered: its HTTP *status*, *where* it is wrong, what it *got* there and what
-    it *wanted*."""
+    """A request that cannot be answered: its HTTP *status*, *where* it is wrong, the value there, and the
+    expected one."""
 
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: expected {wanted}, got {got}")
@@ -45,7 +45,7 @@ class NodesAsked:
 
     names: Sequence[str]
     field: str
-    """The one of the request that has them."""
+    """The field of the request that has them."""
     manifests: Sequence[JsonObject] | None = None
 
 
@@ -192,7 +192,7 @@ def read_object(kind: str, manifest: JsonObject, where: str) -> Any:
 
 
 def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
-    """The UIDs of victims, of which the request has whole pods or the UIDs alone."""
+    """The UIDs of victims, which the request has as whole pods or as UIDs alone."""
     pods = _fields({} if value is None else value, ("Pods",), where).get("Pods")
     for i, pod in enumerate(_checked([] if pods is None else pods, f"{where}.Pods", list)):
         place = f"{where}.Pods[{i}]"
@@ -212,8 +212,8 @@ def filter_result(
     unresolvable: Mapping[str, str] = MappingProxyType({}),
     error: str = "",
 ) -> JsonDict:
-    """An ExtenderFilterResult in the form of the request: which of *nodes* fit, by place; node
-    -> why it does not.
+    """An ExtenderFilterResult in the form of the request: the places of *nodes* that fit; node -> why it does
+    not.
 
     Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the
     second count.
@@ -229,8 +229,8 @@ def filter_result(
 
 
 def preemption_result(candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]) -> JsonDict:
-    """An ExtenderPreemptionResult; *unknown*: node -> the UIDs that were asked for and are not on it, which
-    stay in the answer."""
+    """An ExtenderPreemptionResult; *unknown*: node -> the UIDs in the request that are not on it, which stay
+    in the answer."""
     uids = {
         name: [*(pod.uid for pod in victims.pods), *unknown.get(name, ())]
         for name, victims in candidates.items()

@@ -77,7 +77,7 @@ class LabApp:
         )
 
     async def serve(self, port: int, on_ready: Callable[[str], None]) -> int:
-        """Serve until a signal ends it, and answer which one; *on_ready* gets the address of the page."""
+        """Serve until a signal ends it, and return its number; *on_ready* gets the address of the page."""
 
         async def ready(url: str, end: asyncio.Event) -> None:
             on_ready(f"{url}/{self.token}/")
@@ -138,8 +138,8 @@ class LabApp:
 
 @define(eq=False)
 class AnswerParts(Observer):
-    """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does
-    not wait any more."""
+    """The parts of an answer that the worker's thread finds before the whole. The search ends when the page
+    no longer waits."""
 
     loop: asyncio.AbstractEventLoop
     waiting: asyncio.Queue[Any] = Factory(asyncio.Queue)
@@ -165,5 +165,5 @@ async def _encoded(answer: asyncio.Future[Any]) -> bytes:
     try:
         return msgspec.json.encode(await answer)
     except KubeclassicError as error:
-        # It was asked well and cannot be done: an answer like others, so that no browser logs it.
+        # The question was valid and cannot be answered: an answer like others, so that no browser logs it.
         return msgspec.json.encode({"trouble": without_flag(str(error))})

@@ -1,8 +1,8 @@
-"""Serves an application on a socket: uvicorn, a limit for slow headers, TLS, a quiet end on a signal; one
+"""An application served on a socket: uvicorn, a limit for slow headers, TLS, a quiet end on a signal; one
 thread owns the engine.
 
-Who may ask and how much: the outermost layer checks it, counts requests, and turns every refusal into JSON, a
-defect too.
+The outermost layer checks who may ask and how much, counts requests, and turns every refusal, and every
+defect, into JSON.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ..scheduler.following import end_at_signals, unless
 from .bodies import BAD_REQUEST, TOO_LARGE, RequestError
 
 OWN = ("none", "same-origin")
-"""What browsers say of requests of the server's own pages, and of addresses that people type."""
+"""Browsers' words for requests of addresses that people type, and of the server's own pages."""
 
 
 def is_known_host(host: str, names: Collection[str]) -> bool:
@@ -93,10 +93,10 @@ class ServerLimits:
     requests: int = 64
     """At a time."""
     token: bytes | None = None
-    """What callers have to show; None: nothing."""
+    """The token that callers have to show; None: none."""
     hosts: frozenset[str] | None = frozenset()
-    """By which names, beside addresses and localhost, callers may call the server; None: by any, as they show
-    who they are."""
+    """The names, beside addresses and localhost, by which callers may call the server; None: any, as they
+    show who they are."""
 
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -141,13 +141,13 @@ PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 
 @attrs.define(eq=False)
 class ConnectionGuard:
-    """Wraps an application: checks who asks, counts the answers, and makes each refusal one in JSON."""
+    """A wrapper of an application: checks who asks, counts the answers, and turns each refusal into JSON."""
 
     app: ASGIApp
     limits: ServerLimits
     metrics: Metrics
     paths: Collection[str]
-    """Those that there are; others are counted as one."""
+    """The paths that exist; others are counted as one."""
     log: Log
     inside: int = 0
     """Requests that have been let in and not answered yet."""
@@ -180,8 +180,8 @@ class ConnectionGuard:
             self.metrics.seconds.labels(path).observe(monotonic() - began)
 
     def _check_caller(self, scope: Scope) -> None:
-        """Refuse a page of another site, also where it has made its own name that of this server, and who
-        does not show the token."""
+        """Refuse callers without the token, and pages of other sites, even by DNS rebinding: under a name
+        that leads here."""
         headers = {
             name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
@@ -262,16 +262,16 @@ def defect_at(path: str, error: Exception) -> str:
 
 
 HEADER_SECONDS = 10.0
-"""How long the headers of a request may take to arrive at most, and a new connection to send any."""
+"""The most seconds for the headers of a request to arrive, and for a new connection to send any."""
 MOST_DROPPED = 8 << 20
-"""How many bytes of a body that is not wanted a client may go on to send."""
+"""The most bytes of an unread body that a client may go on to send."""
 IDLE_SECONDS = 120
-"""After how long a connection without requests is closed: later than Go's clients close it, which is after 90
-seconds."""
+"""Seconds after which a connection without requests is closed: later than Go's clients close it, which is
+after 90 seconds."""
 GRACE_SECONDS = 30
-"""How long requests that run may take once the server has to end."""
+"""The most seconds for running requests once the server has to end."""
 LOOK = 0.01
-"""Seconds between two looks whether a server listens."""
+"""Seconds between two checks whether a server listens."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 """Headers of every answer."""
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -436,7 +436,7 @@ class PatientProtocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server beside other work, to which signals belong."""
+    """A server that leaves signals to the work beside it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -491,8 +491,7 @@ async def until_signal(
     worker: Worker,
     ready: Callable[[str, asyncio.Event], Coroutine[Any, Any, None]],
 ) -> int:
-    """Serve *app* until a signal ends it, and answer which one; *ready* goes on meanwhile, and gets the
-    URL."""
+    """Serve *app* until a signal ends it, and return its number; *ready* runs meanwhile, and gets the URL."""
     end, ended_by = end_at_signals()
     try:
         async with served(app, listening) as url:
@@ -503,7 +502,7 @@ async def until_signal(
 
 
 def run_server(serving: Coroutine[Any, Any, int]) -> int:
-    """The answer of *serving*, which ends at a signal, on a loop of its own."""
+    """The result of *serving*, which ends at a signal, on a loop of its own."""
     gc.collect()
     with frozen():  # the cluster stays: to scan it again and again would delay answers
         return asyncio.run(serving)

@@ -1,1 +1,1 @@
-"""Settings of a live scheduler, and the differences between releases there."""
+"""The table of a live scheduler's flags."""

@@ -1,5 +1,5 @@
-"""The flags of ``kubeclassic run`` that no other command has: what they take, and what is said of those that
-there are not."""
+"""The flags of ``kubeclassic run`` that no other command has, and hints for flags of kube-scheduler that are
+missing here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _flag(line: str) -> Flag:
 
 
 FLAGS = {flag.name: flag for flag in map(_flag, TABLE.strip().splitlines())}
-"""Those that no other command has, by name."""
+"""The flags that no other command has, by name."""
 PARKED = "pod-max-in-unschedulable-pods-duration"
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""
@@ -70,4 +70,4 @@ REFUSED = {
         "leave it out: callers are not asked who they are",
     ),
 }
-"""Flag of kube-scheduler that there is not here -> what to do instead."""
+"""Flag of kube-scheduler that is missing here -> what to do instead."""

@@ -1,5 +1,5 @@
-"""The records of an answer: how many fit, where they are, what stops the next one, and what is left there
-that cannot be used."""
+"""The question, the count and the records of its answer: how many copies fit, their nodes, what stops the
+next one, and what stays free there but cannot be used."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Account:
     used: dict[str, Quantity]
 
     def add(self, amounts: Mapping[str, Quantity]) -> None:
-        """A pod that uses *amounts* is there."""
+        """Add *amounts* to what is used of the quota."""
         self.used |= {
             name: self.used[name] + quantity for name, quantity in amounts.items() if name in self.used
         }
@@ -84,27 +84,28 @@ class Account:
 
 @attrs.frozen(eq=False, repr=False)
 class QuotaCharge:
-    """A charge on a quota for every copy of a template: itself, or one of its claims."""
+    """A charge on quotas for every copy of a template: for its pod, or for one of its claims."""
 
     amounts: dict[str, Quantity]
     accounts: Sequence[Account]
     claim: str | None = None
-    """The claim, by the name of its template."""
+    """The claim, by the name of its template; None: the pod."""
     refused: str | None = None
-    """Why each copy is refused, whatever is used."""
+    """The reason why each copy is refused, whatever the usage."""
 
 
 @attrs.define(eq=False, repr=False)
 class QuotaGate:
-    """Admits copies while the quotas of their namespaces have room."""
+    """The admission of copies while the quotas of their namespaces have room."""
 
     charges: Sequence[list[QuotaCharge]]
-    """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
+    """For each template the charges for its claims, and last for its pod; empty where every copy is
+    admitted."""
     accounts: list[Account] = attrs.Factory(list)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
-        """The refusal of *pod*, a copy of template number *at*, now; None if there is none, and it is there
-        from now on."""
+        """The refusal of *pod*, a copy of template number *at*; None if it is admitted, and counted from now
+        on."""
         for charge in self.charges[at]:
             reason = charge.refused
             for account in charge.accounts:
@@ -120,17 +121,17 @@ class QuotaGate:
         return None
 
     def removed(self, pod: Pod) -> None:
-        """A pod is gone; claims stay."""
+        """Take a deleted *pod* off the quotas; its claims stay."""
         for account in self.accounts:
             account.add({name: -quantity for name, quantity in account.usage_of(pod).items()})
 
 
 _SELECTS = re.compile(r"[=!()\s]")
-"""What no list of names has in it."""
+"""Characters of a selector that no list of names has."""
 
 
 class QuestionError(KubeclassicError):
-    """A question about capacity that has no answer; the text says what was expected and what came."""
+    """A question about capacity that has no answer; the text says what was expected and what was given."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -140,7 +141,7 @@ class CapacityQuestion:
     scenario: Scenario
     templates: tuple[PodTemplate, ...]
     refused: tuple[str | None, ...]
-    """For each template why the API server refuses all of its pods; None where it does not."""
+    """For each template the reason why the API server refuses all of its pods; None: it does not."""
     ratio: tuple[int, ...]
     limit: int | None
     excluded: Names
@@ -148,9 +149,9 @@ class CapacityQuestion:
     pending_first: bool
     order: str
     admits: bool
-    """The API server has a say."""
+    """Whether the API server's admission counts."""
     existing: tuple[KubeObject, ...]
-    """All that it knows: pods on excluded nodes and pods that have finished, too."""
+    """All objects of the API server, also pods on excluded nodes and pods that have finished."""
 
     @property
     def pods(self) -> list[Pod]:
@@ -168,7 +169,7 @@ class CapacityQuestion:
         objects = (*self.existing, *(item for template in self.templates for item in template.objects))
         quotas = (item for item in of_kind(ResourceQuota, objects) if self.admits)
         for quota in sorted(quotas, key=lambda quota: quota.key):
-            # Of what the status does not say the pods and claims that are there are counted.
+            # Usage that the quota's status lacks is counted over the existing pods and claims.
             names = hard(quota)
             used = quota.status.used
             account = Account(quota, {name: used.get(name, ZERO) for name in names})
@@ -195,8 +196,7 @@ class CapacityQuestion:
         return gate
 
     def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
-        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for
-        it."""
+        """Copies without end, in turn: the number of the template, the copy, and the claims made for it."""
         keys = {item.key for item in of_kind(Pod, (*self.scenario.objects, *self.scenario.pending))}
         numbers = [numbers_for(template, keys) for template in self.templates]
         for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
@@ -204,10 +204,9 @@ class CapacityQuestion:
 
 
 def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
-    """The question to *inputs* for the templates that were *loaded*, each with the words for where it is
-    from.
+    """The question about *inputs* for the *loaded* templates, each with words for its source.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for templates and options that make no question.
     """
     scenario = inputs.scenario
     spec = inputs.spec
@@ -236,7 +235,7 @@ def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, L
                 f"pod: expected different names, got {'/'.join(identity)} twice: copies are named after them"
             )
         if pod.spec.scheduler_name not in spec.scheduler_names:
-            # Copies ask for the scheduler that is asked, whatever the template says.
+            # Copies are for the scheduler of the question, whatever the template says.
             pod = replace(pod, spec=replace(pod.spec, scheduler_name=min(spec.scheduler_names)))
             template = attrs.evolve(template, pod=pod)
         if inputs.defaults:
@@ -271,7 +270,7 @@ def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, L
 
 
 def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
-    """The nodes that each of *texts* means: names with commas between them, or a label selector."""
+    """The nodes that *texts* exclude, each of them names with commas between them or a label selector."""
     names = [node.name for node in nodes]
     excluded = set[str]()
     for text in texts:
@@ -319,33 +318,33 @@ def _admitted(
 
 
 MOST = 500_000
-"""How many copies are placed at most where nothing else ends the count, such as a policy without any
-predicate on resources."""
+"""The most copies that are placed if nothing else ends the count, as with a policy without predicates on
+resources."""
 STEP = 500
 """Copies between two calls of ``on_progress``."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class CopyCount:
-    """A count: copies by template, why there are not more, and the nodes before and after."""
+    """The result of a count: copies by template, what stopped it, and the nodes before and after."""
 
     placed: tuple[PlacedTemplate, ...]
     stop: Stop
     before: FreeRoom
     after: FreeRoom
     barred: frozenset[str]
-    """The nodes that turned the first copy down for another reason than a shortage."""
+    """The nodes that rejected the first copy for a reason other than a shortage."""
     pending: int
-    """Pods that waited in the cluster and were placed before all copies."""
+    """Pending pods of the cluster that were placed before all copies."""
     still_waiting: int
-    """Pods that waited in the cluster and were left out, or that found no node."""
+    """Pending pods of the cluster that were left out, or found no node."""
     evicted: Mapping[str, str]
     """Evicted pod -> the pod that evicted it."""
 
 
 @attrs.define(eq=False, repr=False)
 class Counting:
-    """A count under way, by a new *engine*; *on_progress* is called with how many copies are placed."""
+    """A count under way, by a new *engine*; *on_progress* is called with the number of placed copies."""
 
     question: CapacityQuestion
     engine: Engine
@@ -356,7 +355,7 @@ class Counting:
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
     _pods: dict[str, Pod] = attrs.Factory(dict)
-    """The pods of the cluster by key, once one of them had to leave."""
+    """The pods of the cluster by key, from the first eviction on."""
     _charged: int = 0
     """The number of evictions that the gate knows of."""
 
@@ -419,7 +418,7 @@ class Counting:
         for done, (at, copied, volumes) in enumerate(self.question.copies()):
             if done == limit:
                 break
-            # The claims of a copy are there when it comes.
+            # The claims of a copy exist before it is scheduled.
             pod, devices = claims_made_for(copied, made_from)
             volume_claims = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
             for claim in (*volume_claims, *volumes, *devices):
@@ -444,7 +443,7 @@ class Counting:
         return Stop(kind="LimitReached", message=f"Maximum number of pods simulated: {limit}")
 
     def _note_evictions(self) -> None:
-        """Pods that had to leave count for no quota any more."""
+        """Take evicted pods off the quotas, and evicted copies off the count."""
         evicted = self._run.evicted
         if evicted and not self._pods:
             self._pods = {item.key: item for item in of_kind(Pod, self.question.scenario.objects)}
@@ -495,8 +494,8 @@ class Stop(Record, kw_only=True):
 
 
 def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: FreeRoom) -> Stop:
-    """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they
-    are then."""
+    """The stop at *decision*, on a copy without a node; *failed*: node -> reasons; *room*: the nodes at that
+    moment."""
     reasons = Counter(reason for texts in failed.values() for reason in texts)
     short = {name: missing for name, texts in failed.items() if (missing := short_of(texts))}
     nodes = dict[str, list[str]]()
@@ -535,7 +534,7 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
 
 
 class PlacedTemplate(Record):
-    """A template, and where its copies are."""
+    """A template, and the nodes of its copies."""
 
     name: str
     """The name of the pod or workload."""
@@ -559,22 +558,21 @@ class Headroom(Record):
     """With the copies."""
     free: Count
     copies: int | None
-    """How many copies would fit if only this resource counted, on nodes that do not turn them down for
-    something else. null: they do not request it, or are of several templates."""
+    """How many copies would fit if only this resource counted, without nodes that reject them for other
+    reasons. null: copies do not request it, or are of several templates."""
 
 
 class PendingPods(Record):
     """Pods that were pending in the cluster."""
 
     placed_first: Count
-    """Those that --pending-first placed."""
+    """Pods that --pending-first placed."""
     waiting: Count
-    """Those that were left out or found no place."""
+    """Pods that were left out or found no node."""
 
 
 class CapacityDocument(ResultDocument, kw_only=True):
-    """The copies of one or several pods that still fit into a cluster, their nodes, and what stops the next
-    one."""
+    """The copies of pods that still fit into a cluster, their nodes, and what stops the next one."""
 
     KIND = "Capacity"
     release: str

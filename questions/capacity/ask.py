@@ -52,7 +52,7 @@ from .podtemplates import READ_KINDS
 MOST_NODES = 20
 """How many nodes short text lists at most."""
 TAKES = "takes copies"
-"""A node of the map."""
+"""The state of a node on the map."""
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -66,7 +66,7 @@ class CapacityResult(Result):
     pods_before: Sequence[Sequence[str]]
     """The pods of the cluster on each node."""
     pods_after: Sequence[Sequence[str]]
-    """The same with all copies there, which do not count."""
+    """The same pods once all copies are placed; the copies are not listed."""
     excluded: tuple[str, ...]
     wanted: int | None
     """How many were asked for; None: as many as fit."""
@@ -109,13 +109,12 @@ class CapacityResult(Result):
 
     @property
     def stop(self) -> Stop:
-        """The reason why there are not more."""
+        """The reason why no more copies fit."""
         return self.counted.stop
 
     @cached_property
     def headroom(self) -> tuple[Headroom, ...]:
-        """A row a resource: what nodes have of it, what pods request before and after, and what is free
-        after."""
+        """A row for each resource: allocatable, requested before and after, and free after."""
         before = self.counted.before
         after = self.counted.after
         placed = self.counted.placed
@@ -170,7 +169,7 @@ class CapacityResult(Result):
 
 
 def loaded_of(where: str, part: Part, inputs: Input, observer: Observer) -> tuple[str, Loaded]:
-    """A file, a manifest or an object, with the words for where it is from: *where* unless it is a file."""
+    """A file, a manifest or an object as loaded, with words for its source: *where* unless it is a file."""
     if isinstance(part, str | os.PathLike):
         where = os.fspath(part)
         if where.startswith(LIKE):
@@ -185,8 +184,8 @@ def loaded_of(where: str, part: Part, inputs: Input, observer: Observer) -> tupl
 
 
 def question_of(inputs: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
-    """The question to *inputs*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be
-    asked."""
+    """The question about *inputs*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for options that
+    make no question."""
     parts = enumerate(parts_of("pod", options.pod), 1)
     return asked(
         inputs, options, [loaded_of(f"pod {number}", part, inputs, observer) for number, part in parts]
@@ -198,7 +197,7 @@ def capacity(inputs: Input, options: CapacityOptions, observer: Observer) -> Cap
     """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them;
     the cluster does not change.
 
-    Pods that wait in it are left out.
+    Pending pods of the cluster are left out by default.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
@@ -207,7 +206,7 @@ def capacity(inputs: Input, options: CapacityOptions, observer: Observer) -> Cap
     """
     question = question_of(inputs, options, observer)
     inputs = inputs.with_pods(question.pods)
-    # Warnings are about the pods that are copied; about everything if those that wait come first.
+    # Warnings are about the copied pods; about everything if pending pods come first.
     observer.ready(inputs, None if options.pending_first else {f"Pod {pod.key}" for pod in question.pods})
     tell_left_out(inputs, options, observer)
     with observer.counting(question.limit, "counting", "copies") as progress:
@@ -331,7 +330,7 @@ def _requests_text(placed: PlacedTemplate) -> str:
 
 
 def _stop_lines(stop: Stop) -> Iterator[str]:
-    """The resource that has run out, and the parts of it that are free where no copy can use them."""
+    """The resources that have run out, and free amounts that no copy can use."""
     for shortage in stop.shortages:
         names = listed(
             [*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples)
@@ -352,7 +351,7 @@ def _stop_lines(stop: Stop) -> Iterator[str]:
 
 
 def _headroom_table(result: CapacityResult) -> Table:
-    """The remainder of each resource; short text has only those that copies or pods request."""
+    """The rest of each resource; short text has only resources that copies or pods request."""
     columns = f"""
         resource | name | seen
         resource || data

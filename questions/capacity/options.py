@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...simulation.input import GivenScheduler, Part
 
     GivenTemplates: TypeAlias = Part | Iterable[Part]
-    """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
+    """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, for a pod, an object."""
 
 
 def _ratio(value: Any) -> Any:
@@ -29,7 +29,7 @@ def _ratio(value: Any) -> Any:
 
 @attrs.frozen(repr=False)
 class CapacityOptions(ClusterOptions):
-    """Of which pods copies are placed, and how."""
+    """The options of a count: the pods to copy, and how copies are placed."""
 
     pod: GivenTemplates = option(
         (),

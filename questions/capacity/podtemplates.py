@@ -27,33 +27,29 @@ from ...exceptions import ManifestError
 
 POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
-"""What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
+"""The kinds that :func:`~kubeclassic.api.load.load` has to keep as manifests."""
 WANTED = "expected a Pod, a PodTemplate or a workload"
 _ORDINAL = "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-# What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them
-# first.
-
-
 @attrs.frozen(kw_only=True, repr=False)
 class PodTemplate:
-    """A pod of which copies are made."""
+    """A pod to make copies of."""
 
     name: str
-    """What the answer calls it: the name of the pod, or of its workload."""
+    """The name in the answer: that of the pod, or of its workload."""
     kind: str
-    """Of what it was read: ``Pod``, ``PodTemplate``, ``Deployment`` and so on."""
+    """The kind of its manifest: ``Pod``, ``PodTemplate``, ``Deployment`` and so on."""
     pod: Pod
-    """As each copy is, but for the name, and for the claims of a StatefulSet."""
+    """The pod that copies equal, except for names and the claims of a StatefulSet."""
     objects: tuple[KubeObject, ...] = ()
-    """What comes with it, such as the ReplicaSet of a Deployment and other objects of its file."""
+    """Objects that come with it, such as the ReplicaSet of a Deployment and others of its file."""
     claims: tuple[PersistentVolumeClaim, ...] = ()
-    """A StatefulSet's: each copy gets its own."""
+    """The claims of a StatefulSet; each copy gets its own."""
 
     def copy(self, number: int) -> tuple[Pod, Sequence[PersistentVolumeClaim]]:
-        """The copy of that *number*, and the claims that are made for it alone."""
+        """The copy with this *number*, and the claims that are made for it alone."""
         pod = self.pod
         name = f"{self.name}-{number}"
         if self.kind != "StatefulSet":
@@ -71,8 +67,8 @@ class PodTemplate:
 def template_of(
     loaded: Loaded, where: str, objects: Sequence[KubeObject], *, strict: bool = True
 ) -> PodTemplate:
-    """The only template in what was *loaded* of *where*; *objects*: the cluster's objects, among which a
-    Deployment finds its ReplicaSets.
+    """The only template in *loaded*, which was read from *where*; *objects*: the cluster's objects, among
+    which a Deployment finds its ReplicaSets.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` unless there is exactly one.
     """
@@ -107,7 +103,7 @@ def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
 
 
 def fresh(pod: Pod) -> Pod:
-    """*pod* as one that is not created yet: on no node, without a UID, with no status."""
+    """*pod* as before its creation: on no node, without a UID, with no status."""
     metadata = replace(
         pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
     )
@@ -124,7 +120,7 @@ def _of_manifest(
             f"{where}: {WANTED} of another kind, got DaemonSet {name}, which has one pod a node"
         )
     if kind == POD_TEMPLATE:
-        # The pod of a PodTemplate, in the namespace of that.
+        # The pod is in the namespace of its PodTemplate.
         inner = document.get("template")
         if not isinstance(inner, Mapping):
             raise ManifestError(
@@ -166,7 +162,7 @@ def _of_manifest(
 
 
 def _one_pod(document: JsonObject, kind: str) -> JsonObject:
-    """*document* as a workload that lacks exactly one pod."""
+    """The workload in *document*, changed so that exactly one pod is made for it."""
     raw_spec = document.get("spec")
     spec = raw_spec if isinstance(raw_spec, Mapping) else {}
     rest = {name: value for name, value in document.items() if name != "status"}
@@ -187,7 +183,7 @@ def _one_pod(document: JsonObject, kind: str) -> JsonObject:
 
 
 def _in_newest_replica_set(template: PodTemplate, objects: Sequence[KubeObject]) -> PodTemplate:
-    """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
+    """*template* with its pod in the newest ReplicaSet of the Deployment, if the cluster has one."""
     deployment = next((item.controller for item in of_kind(ReplicaSet, template.objects)), None)
     owned = [
         item

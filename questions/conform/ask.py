@@ -1,4 +1,4 @@
-"""Do we decide as the original scheduler did?"""
+"""Conform: the question whether decisions equal those of the original scheduler."""
 
 from __future__ import annotations
 

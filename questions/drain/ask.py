@@ -48,7 +48,7 @@ from .plan import (
 from .trial import VOLUMES, settle
 
 MOST_REASONS = 10
-"""Of those against nodes that short text lists."""
+"""How many reasons against nodes short text lists."""
 MOVES = "moves"
 GONE = "gone for good"
 PREEMPTED = "preempted, moves"
@@ -64,7 +64,7 @@ class DrainResult(Result):
     cluster: tuple[Node, ...]
     """The nodes, in the order in which they were given."""
     occupancy: tuple[Occupancy, Occupancy] | None
-    """What nodes have, and which pods are on them, before and after; None unless it was asked for."""
+    """The nodes and their pods before and after; None unless a page is made."""
 
     @property
     def ok(self) -> bool:
@@ -83,8 +83,8 @@ class DrainResult(Result):
 
     @cached_property
     def reasons(self) -> Counter[str]:
-        """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that
-        are gone: pods wait."""
+        """Reason, without names and numbers -> how many nodes have to stay for it; ``gone``: how many pods
+        wait."""
         answer = self.answer
         waits = [
             eviction.reason or without_names(eviction.why or "")
@@ -95,8 +95,8 @@ class DrainResult(Result):
 
     @property
     def about_reasons(self) -> str | None:
-        """The nodes that reasons call unschedulable, where none of the input is: those that the drain
-        closes."""
+        """A note that unschedulable nodes in reasons are cordoned by this drain, if none is cordoned in the
+        input; else None."""
         if any(node.spec.unschedulable for node in self.cluster) or not any(
             "unschedulable" in reason for reason in self.reasons
         ):
@@ -159,7 +159,7 @@ def drain(inputs: Input, options: DrainOptions, observer: Observer) -> DrainResu
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and
     placed elsewhere.
 
-    Pods that wait in *cluster* are left out.
+    Pending pods of *cluster* are left out by default.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> drain([node], "a").can
@@ -174,7 +174,7 @@ def drain(inputs: Input, options: DrainOptions, observer: Observer) -> DrainResu
     total, unit = (inputs.scenario.node_count * ORDERS, "tries") if options.auto else (len(names), "nodes")
     with without_collection():
         with observer.telling("scheduling"):
-            # All schedulers have the same extenders: what is recorded of these is one record.
+            # All schedulers share their extenders, so that calls to these are one recording.
             spec = attrs.evolve(inputs.spec, extenders=tuple(inputs.engine.extenders))
             left_out = () if options.pending_first else inputs.scenario.pending
             scenario = attrs.evolve(inputs.scenario, pending=()) if left_out else inputs.scenario
@@ -195,8 +195,8 @@ def drain(inputs: Input, options: DrainOptions, observer: Observer) -> DrainResu
 
 
 def _verdict(answer: DrainDocument) -> str:
-    """The number of nodes that can go, and what it takes, in one sentence; of nodes that are gone the fates
-    of their pods."""
+    """The number of nodes that can go, and what it takes, in one sentence; ``gone``: the fates of their
+    pods."""
     summary = answer.summary
     if answer.gone:
         # The fates of their pods, and of those that make room.
@@ -313,7 +313,7 @@ def _node_map(result: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> No
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
-    """The answer, and what it takes; of nodes that are gone its text begins with that."""
+    """The answer, and what it takes; no lines for ``gone``, where the text itself begins with the verdict."""
     summary = answer.summary
     if answer.gone:
         return
@@ -351,8 +351,8 @@ def without_names(reason: str) -> str:
 
 
 def _nodes_table(result: DrainResult) -> Table:
-    """A row a node: those that can go in the order in which they are emptied, then the others, which short
-    text of a search leaves out."""
+    """A row for each node: nodes that can go, in the order in which they are emptied, then the others, which
+    short text of a search leaves out."""
     answer = result.answer
     columns = columns_of(
         f"""
@@ -388,8 +388,7 @@ def _nodes_table(result: DrainResult) -> Table:
 
 
 def _reasons_table(result: DrainResult, forms: str) -> Table:
-    """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods
-    wait."""
+    """The reasons why the other nodes of a search stay, most frequent first; ``gone``: why pods wait."""
     rows: list[list[Any]] = [[often, reason] for reason, often in result.reasons.most_common(MOST_REASONS)]
     if rest := result.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])

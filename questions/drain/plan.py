@@ -71,8 +71,8 @@ def verify(
 
 
 def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode) -> dict[str, str]:
-    """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they
-    were."""
+    """Cordon *nodes*, then empty one after the other. Nodes that fail are restored and returned, each with
+    the reason."""
     failed = {}
     for name in nodes:
         trial.cordon(name)
@@ -94,14 +94,15 @@ def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_nod
 
 
 CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
-"""The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
+"""The labels of control plane nodes, and the keys of their taints; some installers set only one of the
+two."""
 
 
 def find(
     steady: SteadyState, names: Sequence[str], keep: int, flags: DrainFlags, on_node: OnNode
 ) -> Verification:
-    """The largest set among *names* that one of :func:`orders` leads to, with all others that can go too;
-    *keep* of them stay at least."""
+    """The largest set of *names* that one of :func:`orders` leads to, with all others that can go too; at
+    least *keep* of them stay."""
     trial = steady.trial(recreates_bare=flags.recreate_bare)
     refused = trial.refused(names, flags)
     most = max(len(names) - max(keep, len(refused)), 0)
@@ -128,7 +129,7 @@ def find(
 
 @attrs.frozen(eq=False)
 class DrainSearch:
-    """Looks for a set of at most *most* nodes."""
+    """A search for a set of at most *most* nodes."""
 
     steady: SteadyState
     flags: DrainFlags
@@ -136,14 +137,14 @@ class DrainSearch:
     on_node: OnNode
 
     def verified(self, went: Sequence[str], failed: Mapping[str, str]) -> Verification:
-        """Whether the nodes that *went* one after the other can go at once, beside those that *failed*, each
-        with why."""
+        """The verification that the nodes that *went* one after the other can go at once. *failed*: node ->
+        why it cannot."""
         verification = verify(self.steady, went, self.flags)
         return attrs.evolve(verification, cannot={**failed, **verification.cannot})
 
     def empty(self, before: Sequence[str], names: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
-        """Empty all of *names* that can be, one after the other, where those *before* are empty: which went,
-        and why others failed."""
+        """Empty as many of *names* as possible, one after the other, on top of the nodes *before*. Returns
+        all that went, and why others failed."""
         trial = verify(self.steady, before, self.flags).trial
         went = list(before)
         failed = {}
@@ -166,8 +167,12 @@ ORDERS = 3
 
 
 def orders(trial: DrainTrial, names: Sequence[str]) -> list[list[str]]:
-    """The nodes by the share of their scarcest resource that is in use, by how much their pods request of all
-    that the cluster has, and by how much they have of the scarce resources."""
+    """The nodes *names* in three orders, lowest first: by use, by requests and by size.
+
+    Use: the share of the scarcest resource that is requested. Requests: the sum of the shares of each
+    resource's total that the node's pods request. Size: the sum of the node's shares, each weighed by how
+    much of the total is requested. Totals are over *names*.
+    """
     room = FreeRoom.of(trial.engine)
     place = {name: at for at, name in enumerate(room.names)}
     rows = [place[name] for name in names]
@@ -199,23 +204,24 @@ class DrainEviction(Record):
     """A pod that leaves a node."""
 
     round: Positive
-    """Those of one round leave at the same time."""
+    """The round of the eviction; pods of one round leave at the same time."""
     pod: str
     node: str
     by: str | None
     """The pod that preempts it; null: the drain evicts it."""
     replacement: str | None
-    """Its replacement; null: it is lost."""
+    """The pod that replaces it; null: it is lost."""
     to: str | None
-    """The node of that pod."""
+    """The node of the replacement."""
     why: str | None = None
     """--gone: why the replacement waits, or why there is none."""
     reason: str | None = None
-    """--gone: what alone keeps that pod from most nodes, else what most nodes have against it."""
+    """--gone: the reason that alone keeps the replacement from most nodes, else the one that most nodes
+    give."""
 
     @property
     def waits(self) -> bool:
-        """Whether that pod is made and finds no node."""
+        """Whether the replacement is made and finds no node."""
         return self.replacement is not None and self.to is None
 
 
@@ -223,7 +229,7 @@ class DrainSummary(Record):
     """A drain in numbers."""
 
     nodes: Count
-    """Of the cluster."""
+    """Nodes of the cluster."""
     asked: Count
     """Nodes that were given, or that the search could choose."""
     can: Count
@@ -233,7 +239,7 @@ class DrainSummary(Record):
     placed_before: Count
     """Waiting pods that found a node before the drain."""
     waiting: Count
-    """Pods that found none even then."""
+    """Waiting pods that found none."""
     left_out: Count
     """Pending pods that were left out."""
     without_node: Count = 0
@@ -255,7 +261,7 @@ class DrainDocument(ResultDocument, kw_only=True):
     evictions: tuple[DrainEviction, ...]
     """All pods that leave a node, in order."""
     staying: tuple[StayingPod, ...]
-    """Pods that stay on nodes that can go; --gone: that end with them."""
+    """Pods that stay on nodes that can go; --gone: pods that end with their node."""
     budgets: tuple[BudgetUse, ...]
     """The PodDisruptionBudgets of pods that leave."""
     searched: bool
@@ -268,8 +274,8 @@ class DrainDocument(ResultDocument, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is yes: all that were named can go, or a search found any; of nodes that are
-        gone: no pod of theirs waits."""
+        """Whether the answer is yes: all named nodes can go, or a search found any; --gone: no replacement
+        waits."""
         return bool(self.can) and (self.searched or not self.cannot) and not self.summary.without_node
 
 
@@ -328,13 +334,13 @@ def _plan(steady: SteadyState, names: Names, verification: Verification, *, sear
 
 
 Occupancy = tuple[FreeRoom, Sequence[Sequence[str]]]
-"""What nodes have at one moment, and the keys of the pods on each."""
+"""The resources of the nodes at one moment, and the keys of the pods on each."""
 
 
 def before_and_after(
     steady: SteadyState, answer: DrainDocument, evictions: Iterable[EvictedPod]
 ) -> tuple[Occupancy, Occupancy]:
-    """The cluster that a plan begins with, and what it makes of it."""
+    """The nodes before a plan, and after it."""
     run = steady.trial().run
     names = [node.name for node in steady.nodes]
 
@@ -358,9 +364,10 @@ def before_and_after(
 
 
 def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> Names:
-    """The names of the nodes that are asked about, or that a search may choose: none of the control plane.
+    """The names of the given nodes, or of those that a search may choose: none of the control plane.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for options that exclude each other, and for
+    unknown names.
     """
     called = options.called
     is_choice = options.zone is not None or options.node_selector is not None
@@ -406,8 +413,7 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> Names:
 def planned(
     options: DrainOptions, names: Names, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored
 ) -> Plan:
-    """The plan for the nodes *names*, or those that a search may choose; or the fates of pods where they are
-    gone at once."""
+    """The plan for the nodes *names*, or for a search among them; with ``gone``, the fates of their pods."""
     if options.auto:
         return _plan(steady, names, find(steady, names, options.keep, flags, on_node), searched=True)
     if not options.gone:
@@ -426,8 +432,8 @@ def planned(
     zone = options.zone
     if not waiting_nodes or len(gone) == len(nodes):
         return answer, evicted
-    # Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those
-    # that are gone, or of the others if a zone is.
+    # Options of ``capacity`` for nodes like those whose pods wait, one of each kind and zone. Models are the
+    # gone nodes, or the remaining ones if a zone is gone.
     sizes = {node.status.allocatable for node in nodes if node.name in waiting_nodes}
     models = [node for node in nodes if (node.name in gone) == (zone is None)]
     kinds = {}

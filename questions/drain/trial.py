@@ -1,5 +1,5 @@
-"""The cluster that a drain begins with: what waits is scheduled first; and how its nodes are emptied, one in
-a savepoint each."""
+"""The cluster that a drain begins with, its pending pods scheduled first; and how its nodes are emptied, each
+in a savepoint."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from ..replay.volumecontroller import DELAYED, bound_to_each_other, new_volume, 
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
-    """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners
-    leave them."""
+    """The volumes and claims of a pod that just found its node, as volume controller and provisioners leave
+    them."""
     state = engine.pod_state(pod)
     try:
         written = engine.bind_volumes(pod if state is None else state.pod)
@@ -59,8 +59,7 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
 
 
 def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
-    """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's
-    node."""
+    """The claims that are made for a new *pod*, with volumes unless these wait for its node."""
     classes = engine.listings.classes
     for claim in admit(volume_claims(pod, engine), classes).objects:
         assert isinstance(claim, PersistentVolumeClaim)
@@ -90,20 +89,20 @@ class EvictedPod:
     replacement: str | None = None
     """The pod that its owner makes in its place; None: it is gone for good."""
     to: str | None = None
-    """The node of that pod."""
+    """The node of the replacement."""
     why: str | None = None
-    """Why it has none, or why there is no such pod, where that does not stop the drain."""
+    """Why the replacement has no node, or is not made, where that does not stop the drain."""
     reason: str | None = None
-    """What in short keeps it from the nodes, where it fits on none."""
+    """The leading reason against the nodes, where the replacement fits on none."""
 
 
 MadeAgain = list[tuple[Pod, EvictedPod]]
-"""New pods, and in whose place they are."""
+"""New pods, each with the eviction of the pod that it replaces."""
 
 
 @attrs.define(eq=False)
 class DrainTrial:
-    """A drain on the cluster of *run*; in a savepoint each step notes how it is undone."""
+    """A drain on the cluster of *run*; within a savepoint each step registers how to undo it."""
 
     run: Run
     budgets: Budgets
@@ -111,7 +110,7 @@ class DrainTrial:
     scheduler_names: frozenset[str]
     order: str
     stops: bool = True
-    """A pod that finds no other node keeps its own from going; False: it waits."""
+    """Whether a pod that finds no other node keeps its own from going; False: the pod waits."""
     cordoned: dict[str, Node] = attrs.Factory(dict)
     """The nodes that are being emptied, as they were before."""
     evictions: list[EvictedPod] = attrs.Factory(list)
@@ -129,7 +128,7 @@ class DrainTrial:
         return sorted(self.engine.pods_on(node), key=lambda pod: pod.key.split("/"))
 
     def refused(self, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
-        """The nodes of *nodes* from which nothing is evicted at all, each with the reason."""
+        """The *nodes* from which nothing is evicted at all, each with the reason."""
         return {
             name: reason for name in nodes if (reason := flags.sort(self.pods_on(name)).refusal) is not None
         }
@@ -146,12 +145,12 @@ class DrainTrial:
         self.run.put(self.cordoned.pop(name))
 
     def empty(self, node: str, pods: Sequence[Pod], *, asks_budgets: bool) -> None:
-        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises
+        """Evict *pods* from a cordoned *node*, in as many rounds as budgets require. Raises
         :class:`NotDrainable` if that fails."""
         while pods:
             self.engine.on_undo(setattr, self, "rounds", self.rounds)
             self.rounds += 1
-            # Those that budgets let go leave at the same time, and what their owners make instead is placed.
+            # Pods that budgets allow to leave go at the same time; then their replacements are placed.
             made_again = []
             blocked = []
             for pod in pods:
@@ -168,7 +167,7 @@ class DrainTrial:
             pods = blocked
 
     def leave(self, pod: Pod) -> None:
-        """*pod* is gone, with the claims that were made for it."""
+        """Delete *pod*, with the claims that were made for it."""
         self.run.delete(pod)
         for claim in volume_claims(pod, self.engine) if pod.spec.volumes else ():
             if (current := self.engine.listings.claims.get(claim.key)) is not None:
@@ -183,7 +182,7 @@ class DrainTrial:
         self.engine.on_undo(self.budgets.take, pod, -1)
 
     def replaced(self, eviction: EvictedPod) -> MadeAgain:
-        """Note *eviction*, and what the pod's owner makes in its place, if it does."""
+        """Note *eviction*, and return the replacement that the pod's owner makes, if any."""
         self.evictions.append(eviction)
         self.engine.on_undo(self.evictions.pop)
         pod = eviction.pod
@@ -221,8 +220,8 @@ class DrainTrial:
     # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, made_again: MadeAgain) -> None:
-        """Place new pods, those that preempt others once more, and then those that are made in place of the
-        preempted ones."""
+        """Place new pods; those that preempt others are tried once more. The replacements of preempted pods
+        follow."""
         while made_again:
             eviction_by_uid = {pod.uid: eviction for pod, eviction in made_again}
             for pod, _ in made_again:
@@ -274,7 +273,7 @@ class DrainTrial:
 
 
 VOLUMES = " (volume "
-"""What comes before the volumes that keep a pod where it is."""
+"""The text before the volumes that keep a pod where it is."""
 
 
 # --- what a drain begins with -------------------------------------------------------------------------------
@@ -282,10 +281,10 @@ VOLUMES = " (volume "
 
 @attrs.frozen(eq=False)
 class SteadyState:
-    """A cluster in which nothing waits that could be placed."""
+    """A cluster in which no pending pod could still be placed."""
 
     objects: tuple[KubeObject, ...]
-    """All that there is; pods have nodes."""
+    """All objects; the pods among them have nodes."""
     waiting: tuple[Pod, ...]
     """Pods that find no node even before the drain."""
     placed: int
@@ -295,7 +294,7 @@ class SteadyState:
     scheduler_names: frozenset[str]
     order: str = "input"
     left_out: int = 0
-    """How many pods wait that are left out."""
+    """How many pending pods are left out."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -303,7 +302,7 @@ class SteadyState:
         return of_kind(Node, self.objects)
 
     def trial(self, *, recreates_bare: bool = False) -> DrainTrial:
-        """A new scheduler that knows the cluster."""
+        """A new drain, on a new scheduler that knows the cluster."""
         run = Run(self.make_engine(), details=False)
         with no_garbage_collection():
             for item in (*self.objects, *self.waiting):
@@ -323,7 +322,7 @@ def settle(
     scheduler_names: frozenset[str],
     order: str = "input",
 ) -> SteadyState:
-    """Schedule the pods of *scenario* that wait. Evicted pods are made again by their owners."""
+    """Schedule the pending pods of *scenario*. Evicted pods are made again by their owners."""
     if not scenario.pending:
         return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
     engine = make_engine()
@@ -341,14 +340,14 @@ def settle(
 # --- nodes that are gone ------------------------------------------------------------------------------------
 
 UNASKED = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
-"""As nodes that fail: what a drain would leave on its node ends with it."""
+"""The flags for nodes that fail: pods that a drain would leave on a node end with it."""
 
 
 def lose(
     steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = False
 ) -> tuple[DrainTrial, MadeAgain]:
-    """The cluster without *nodes*, which are gone at once, and what owners make in place of the pods on them,
-    without a node yet."""
+    """The cluster without *nodes*, which are gone at once; and the replacements of their pods, not placed
+    yet."""
     order = "queue" if steady.order == "input" else steady.order
     trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
     evicted = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
@@ -360,8 +359,7 @@ def lose(
 
 
 def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:
-    """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the
-    pods on them waits."""
+    """*scenario*, that of *steady*, without *nodes*; the replacements of their pods are pending."""
     trial, made_again = lose(steady, nodes)
     engine = trial.engine
     others = (Node, Pod, PersistentVolumeClaim, ResourceClaim)

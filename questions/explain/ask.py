@@ -159,10 +159,10 @@ def whole_run(inputs: Input, scenario: Scenario) -> Simulation:
 
 
 def with_all_pods(inputs: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:
-    """Of a workload: its first pod that finds no node, in a scenario without the pods of others where it is
-    asked about *alone*.
+    """The scenario and the subject to explain; of a workload, its first pod that finds no node. With *alone*,
+    other pending pods are not in the scenario of a workload.
 
-    Also gives whether the pods before it are still to be left out.
+    Also returns whether the pods before it are still to be left out.
     """
     scenario = inputs.scenario
     own_keys = {pod.key for pod in subject.pods}

@@ -13,7 +13,7 @@ from ...simulation.explain.values import NO_HELP, CloseUp, ExplanationDocument, 
 
 Part: TypeAlias = "Sequence[Item]"
 MOST_NAMED = 4
-"""Devices that are named before the others are only counted."""
+"""How many devices are named; of more, some are only counted."""
 USABLE = "can be had"
 PASSES = "passes"
 IDLE = "passes, nothing to check"
@@ -24,10 +24,10 @@ RESULTS = {PASSES: "good", IDLE: "var(--line)", FAILS: "bad", **dict.fromkeys(NO
 NEAREST = 5
 BEST = 5
 SHOWN = 3
-"""How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are
-in the verdict."""
+"""How many nodes that do not fit, and that fit, text shows unless all are asked for; and how many reasons the
+verdict has."""
 MOST_CAUSES = 12
-"""What fails, where text does not show all."""
+"""How many causes text shows unless all are asked for."""
 CHOSEN = "chosen"
 FITS = "fits"
 NOT_REACHED = "fits, not reached"
@@ -154,8 +154,8 @@ def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
 
 
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
-    """A line for each thing that rules out devices of *node*, request by request; one line for a node that
-    has none."""
+    """A line for each reason that rules out devices of *node*, request by request; one line for a node
+    without devices."""
     rows = []
     for account in accounts:
         wants = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False)
 class ExplainOptions(ClusterOptions, MorePods):
-    """The options of ``explain``: a pod, and how it is looked at."""
+    """The options of ``explain``: a pod, and the way it is explained."""
 
     pod: str | Pod | Mapping[str, Any] = option(
         takes="argument",
@@ -40,8 +40,8 @@ class ExplainOptions(ClusterOptions, MorePods):
     alone: bool = option(False, "Do not schedule other pending pods first.")
 
     def waiting(self) -> GivenCluster:
-        """The pods that wait besides those of the cluster: the one that is asked about too, unless it is
-        given by name."""
+        """The pending pods besides those of the cluster, with the subject itself unless it is given by
+        name."""
         if isinstance(self.pod, str):
             return self.pods
         from ...api.objects import Pod

@@ -62,8 +62,8 @@ from .closeup import (
 
 
 def verdict(document: ExplanationDocument) -> str:
-    """The pod's node and what decided, or the reasons against the nodes; of one node, whether the pod fits
-    there."""
+    """The pod's node and what decided, or the reasons against the nodes; in a close-up, whether the pod fits
+    on that node."""
     if document.close_up is not None:
         return _node_verdict(document, document.close_up)
     pod = document.pod
@@ -220,8 +220,8 @@ def until(document: ExplanationDocument) -> str:
 
 
 def message_parts(decision: Decision) -> Part:
-    """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of
-    their own."""
+    """The scheduler's message; short text leaves out PostFilter's part, as evictions have sentences of their
+    own."""
     error = decision.error or ""
     fit_error = decision.fit_error
     if fit_error is None or fit_error.headline == error:
@@ -398,7 +398,7 @@ def _scores(
     constant: Mapping[str, NodeScore],
     cell: Callable[[NodeScore], str] = _weighed_score,
 ) -> str:
-    """The node's scores, those by the rules in *leading* before others; without those in *constant*."""
+    """The node's scores without those in *constant*, first by the rules in *leading*."""
     rules = (rule for rule in dict.fromkeys([*leading, *node.scores]) if rule not in constant)
     return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
 
@@ -483,11 +483,12 @@ def reasons_table(document: ExplanationDocument) -> Table:
 
 
 MANY = 100
-"""A score of that many times the highest one hides the others in a bar."""
+"""The multiple of a rule's highest score above which a constant score is left out of bars, as it would hide
+the others."""
 
 
 def matrix(explanation: Explanation) -> Matrix:
-    """The nodes that were scored one by one, and the others in groups that fare alike."""
+    """The scored nodes one by one, and the others in groups with equal results."""
     answer = explanation.answer
     nodes = answer.nodes
     choice = answer.choice

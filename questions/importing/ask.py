@@ -27,7 +27,7 @@ class ImportResult(Result):
     manifest: dict[str, Any]
     """A ``v1`` ``List`` of nodes and pods."""
     dropped: Mapping[str, int]
-    """What of the trace has no place in manifests -> how often."""
+    """Part of the trace that has no place in manifests -> how often."""
 
     def cluster(self, *, defaults: bool = True) -> Cluster:
         """The manifests as a Cluster."""
@@ -39,7 +39,7 @@ class ImportResult(Result):
 
     @property
     def ok(self) -> bool:
-        """A trace that was read is read whole."""
+        """True: a trace is read whole, or not at all."""
         return True
 
     @property
@@ -97,12 +97,11 @@ READERS: Mapping[str, Callable[..., Trace]] = {
     "simkube": simkube.read,
     "csv": lambda table, columns: rows.read_table(table, rows.read_map(columns)),
 }
-"""A trace, as the command line calls it -> what reads its files."""
+"""A trace, as the command line calls it -> the reader of its files."""
 
 
 def ask(name: str, *files: PathLike) -> ImportResult:
-    """Read the trace *name*, whose *files* these are. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`."""
+    """Read the *files* of the trace *name*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     trace = READERS[name](*files)
     return ImportResult(trace.document(), trace.dropped)
 
@@ -123,6 +122,6 @@ def import_simkube(trace: PathLike) -> ImportResult:
 
 
 def import_csv(table: PathLike, columns: PathLike) -> ImportResult:
-    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as
+    """Read a CSV table as manifests; *columns*: the file with the meaning of each column. Raises as
     :func:`import_openb` does."""
     return ask("csv", table, columns)

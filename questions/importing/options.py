@@ -1,4 +1,4 @@
-"""The traces of ``import``: what each is, its files, and its help."""
+"""The traces of ``import``, each with its files and its help."""
 
 from __future__ import annotations
 

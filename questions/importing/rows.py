@@ -20,7 +20,7 @@ from ..replay.times import CREATION_TIME, DELETION_TIME, RUN_TIME
 
 Manifest = dict[str, Any]
 Texts = Mapping[str, str]
-"""By the name of a resource, label or column."""
+"""Texts by the name of a resource, label or column."""
 HOSTNAME = "kubernetes.io/hostname"
 GIB = 1 << 30
 PODS_PER_NODE = "110"
@@ -29,8 +29,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-# What readers of traces make: nodes and pods as manifests, with times in annotations, and a count of what was
-# dropped.
+# Readers of traces make nodes and pods as manifests, with times in annotations, and count dropped parts.
 
 
 @attrs.define(repr=False)
@@ -41,7 +40,7 @@ class Trace:
     pods: list[Manifest] = attrs.Factory(list)
     others: list[Manifest] = attrs.Factory(list)
     dropped: Counter[str] = attrs.Factory(Counter)
-    """What of the trace has no place in manifests -> how often."""
+    """Part of the trace that has no place in manifests -> how often."""
 
     def document(self) -> Manifest:
         """All manifests as one ``v1`` ``List``: others, nodes, pods."""
@@ -92,7 +91,8 @@ def gibibytes(amount: Decimal) -> str:
 
 
 def node(name: str, amounts: Texts, labels: Texts) -> Manifest:
-    """A node that is ready, with those of *labels* that are not empty; 110 pods unless *amounts* say so."""
+    """A node that is ready, with the *labels* that are not empty; 110 pods unless *amounts* has another
+    number."""
     room = {**amounts} if "pods" in amounts else {**amounts, "pods": PODS_PER_NODE}
     return {
         "apiVersion": "v1",
@@ -107,7 +107,7 @@ def node(name: str, amounts: Texts, labels: Texts) -> Manifest:
 
 
 def pod(name: str, namespace: str, amounts: Texts, priority: int = 0, labels: Texts = NO_LABELS) -> Manifest:
-    """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left
+    """A pending pod with one container that requests *amounts*; amounts of 0 and empty labels are left
     out."""
     requests = {resource: amount for resource, amount in amounts.items() if amount not in ("0", "0m", "0Mi")}
     filled = _non_empty(labels)
@@ -135,7 +135,7 @@ def timed(
 
 
 def plain(number: Decimal) -> str:
-    """*number* without an exponent and without zeros at its end, in microseconds at most.
+    """*number* without an exponent and trailing zeros, with six decimals at most.
 
     >>> plain(Decimal("1.500")), plain(Decimal("1E+3"))
     ('1.5', '1000')
@@ -145,20 +145,20 @@ def plain(number: Decimal) -> str:
 
 
 LONGEST = 80
-"""Characters of a list of columns in a message."""
+"""The most characters of a list of columns in a message."""
 MOST_DIGITS = 15
-"""Of a number in a trace: bytes of that many GiB can still be counted."""
+"""The most digits of a number in a trace: bytes of that many GiB can still be counted."""
 A_WHOLE_NUMBER = "a whole number"
 MOST_COPIES = 500_000
-"""For how many pods or nodes one row can stand."""
+"""The most pods or nodes that one row can stand for."""
 
 
 @attrs.frozen(repr=False)
 class TraceRow:
-    """The values of a row by column, and where it is."""
+    """The values of a row by column, and its place for messages."""
 
     values: Texts
-    """By column, without white space around them."""
+    """Column -> value, without white space around it."""
     where: str
 
     def text(self, column: str) -> str:
@@ -215,7 +215,7 @@ class TraceRow:
         return count
 
     def error(self, column: str, expected: str) -> ManifestError:
-        """The error that the value of *column* is not what is wanted."""
+        """The error that the value of *column* is not as *expected*."""
         value = shown(self.text(column)) if self.text(column) else "nothing"
         return ManifestError(f"{self.where}: {column}: expected {expected}, got {value}")
 
@@ -224,8 +224,7 @@ def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
     """The rows of a CSV file, whose first line names the columns. Raises
     :class:`~kubeclassic.exceptions.ManifestError`.
 
-    Columns that are *needed* must be among these; a row may end early, and lines without anything are
-    skipped.
+    Columns that are *needed* must be among these; a row may end early, and lines without values are skipped.
     """
     with opened(path) as file:
         lines = csv.reader(file)
@@ -270,7 +269,7 @@ def opened(path: PathLike) -> Iterator[IO[str]]:
 
 
 SINGLE = ("name", "namespace", "priority", "created", "deleted", "runs", "count")
-"""What one column has."""
+"""The fields of a map that name one column."""
 FIELDS = ("kind", *SINGLE, "requests", "labels", "nodeSelector", "priorities")
 KINDS = ("pods", "nodes")
 UNITS: Mapping[str, Callable[[Decimal], str]] = {
@@ -448,9 +447,9 @@ GPU_MODEL = "alibabacloud.com/gpu-card-model"
 WHOLE_GPU = 1000
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
-"""Those that are required; also read: gpu, model."""
+"""The required columns; also read: gpu, model."""
 POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
-"""Those that are required; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
+"""The required columns; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
 
 
 def manifests(nodes: PathLike, pods: PathLike) -> Manifest:
@@ -496,7 +495,7 @@ def read(nodes: PathLike, pods: PathLike) -> Trace:
 
 
 def listed_in(path: PathLike) -> str:
-    """The kind of rows in a file of the trace, judged by its columns: ``nodes`` or ``pods``."""
+    """The kind of rows in a file of the trace, by its columns: ``nodes`` or ``pods``."""
     with opened(path) as file:
         header = [column.strip() for column in next(csv.reader(file), [])]
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
@@ -508,7 +507,7 @@ def listed_in(path: PathLike) -> str:
 
 
 def _checked_rows(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
-    """The rows, none of which may be empty in one of *columns*, nor have a name that another has."""
+    """The rows, each with a value in all of *columns* and with a name of its own."""
     names = set()
     for row in read_rows(path, columns):
         for column in columns:

@@ -26,13 +26,13 @@ from .rows import Manifest, Trace, timed
 
 VERSIONS = (2, 3)
 LATEST = 10**12
-"""No time of a trace is later, in seconds."""
+"""The latest time of a trace, in seconds."""
 _PARTS = ("config", "events", "index", "pod_lifecycles")
 """The parts that version 1 has as a list."""
 Key = tuple[str, str]
 """Kind, and ``namespace/name``."""
 Life = tuple[Decimal, Decimal | None]
-"""When a pod began to run and when it ended; None: it ran on."""
+"""The times at which a pod began to run and ended; None: it ran on."""
 _TYPE = re.compile(r"\.([A-Z]\w*)\Z")
 """The end of a kind with its apiVersion, ``apps/v1.Deployment``; names of objects have small letters."""
 
@@ -84,8 +84,8 @@ class _Owner:
     template: Any = ""
 
     def apply(self, manifest: Manifest, time: Decimal) -> None:
-        """It comes or changes."""
-        if manifest["kind"] == "CronJob":  # suspended or not, its runs were
+        """Create the owner, or change it, as in *manifest*."""
+        if manifest["kind"] == "CronJob":  # suspended or not, its runs took place
             manifest = {**manifest, "spec": {**manifest.get("spec", {}), "suspend": False}}
         new = [decode(manifest)] if manifest["kind"] == "Pod" else expand([manifest], cron_jobs=True).objects
         pods = [item for item in new if isinstance(item, Pod)]
@@ -102,7 +102,7 @@ class _Owner:
         ]
 
     def end(self, kept: int, time: Decimal) -> None:
-        """All pods but the first *kept* go."""
+        """End all pods but the first *kept*."""
         for pod in [pod for pod in self.pods if pod.ended is None][kept:]:
             pod.ended = time
 
@@ -190,7 +190,7 @@ def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manife
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether *value* is one that JSON has too: msgpack may have any keys."""
+    """Whether *value* could be JSON: msgpack may have any keys."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
     return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, bytes)

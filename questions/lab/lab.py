@@ -54,20 +54,20 @@ class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
 
     question: Literal["start", "simulate", "explain", "capacity", "manifest", "load", "save"]
     state: LabState | None = None
-    """None: that with which the lab begins."""
+    """The state; None: the one that the lab begins with."""
     options: Json = {}
-    """Those of the question, by the names that Python has."""
+    """The options of the question, by their Python names."""
     cluster: int | None = None
     """The number of the cluster that the page shows."""
 
 
 @attrs.frozen
 class Given:
-    """The input of the lab that it cannot move: paths, and words of the command line."""
+    """The input that the lab cannot change: paths, and words of the command line."""
 
     paths: Names
     pods: Names = ()
-    """More files of waiting pods."""
+    """More files of pending pods."""
     words: Names = ()
     """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
 
@@ -80,20 +80,20 @@ class ClusterRows:
     number: int
     objects: Sequence[KubeObject]
     counted_by: tuple[object, ...]
-    """The release whose way to count requests this is, and its gates."""
+    """The release by which requests are counted, and its gates."""
     rows: Mapping[tuple[str, str], list[Any]]
-    """By kind and key."""
+    """Kind and key -> row."""
     touched: Sequence[tuple[str, str]]
-    """What differs from the cluster of the number before."""
+    """The keys that differ from the cluster of the number before."""
 
 
 @attrs.define(eq=False)
 class Lab:
-    """One cluster, and the schedulers that know it. Nothing here is for two threads at a time."""
+    """One cluster, and the schedulers that know it; for one thread at a time."""
 
     files: Files
     spec: SchedulerSpec
-    """What it was started with."""
+    """The scheduler that the lab was started with."""
     start: LabState
     given: Given
     cron_jobs: bool = False
@@ -106,7 +106,7 @@ class Lab:
 
     def answer(self, body: bytes, observer: Observer = SILENT) -> Json:
         """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for
-        what cannot be done.
+        a question that cannot be answered.
 
         *observer* learns of each change that helps as soon as it is found, and may end the search by an
         exception.
@@ -144,14 +144,14 @@ class Lab:
         }
 
     def _simulate(self, state: LabState, request: LabQuestion) -> Json:
-        """The nodes of pods, the rules of the state, and what the page does not know of the cluster."""
+        """The nodes of pods, the rules of the state, and the rows of the cluster that the page lacks."""
         with self.input(state) as inputs:
             run = SimulationRun(inputs, SimulationOptions(forms=()))
             for _ in run.decisions():
                 pass
             result = run.result()
             cluster = self._cluster(inputs)
-        # The rows that a page lacks which shows the cluster of another number.
+        # The rows that the page lacks, as it shows the cluster of another number.
         lacking = None
         page_cluster = request.cluster
         if cluster.number != page_cluster:
@@ -267,7 +267,7 @@ class Lab:
     # --- the cluster ----------------------------------------------------------------------------------------
 
     def _cluster(self, inputs: Input) -> ClusterRows:
-        """The nodes and pods of *inputs*, with the rows of the latest cluster for what is the same."""
+        """The nodes and pods of *inputs*; unchanged rows are those of the latest cluster."""
         engine = inputs.engine
         scenario = inputs.scenario
         objects = (*scenario.objects, *scenario.pending)

@@ -1,5 +1,5 @@
-"""The states of the lab: their scenarios, made from what the states before have come to, schedulers that
-know them, and their rules."""
+"""The states of the lab: their scenarios, made from those of earlier states, schedulers that know them, and
+their rules."""
 
 from __future__ import annotations
 
@@ -50,16 +50,14 @@ MOST_WEIGHT = 1_000_000
 Json = dict[str, Any]
 
 
-# A state of the lab: the options of a scheduler with what is moved of its rules, and the edits of the
-# cluster.
+# A state of the lab: the options of a scheduler with its moved rules, and the edits of the cluster.
 
 
 class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A state of the lab, sent with each question; undo and redo are a list of such states."""
 
     scheduler: Json
-    """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was
-    started."""
+    """Options of a scheduler by name, of :data:`MOVABLE`; the others are as at the start of the lab."""
     weights: dict[str, Annotated[int, Meta(ge=0, le=MOST_WEIGHT)]] = {}
     """Priority, or plugin that scores -> its weight, where the Policy or profile says otherwise; 0: it is
     off."""
@@ -67,7 +65,7 @@ class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Predicate, or plugin that filters -> whether it is on, where the Policy or profile says otherwise."""
     order: Annotated[str, Meta(pattern=f"^({'|'.join(ORDERS)})$")] = "input"
     edits: Annotated[tuple[Annotated[str, Meta(max_length=2000)], ...], Meta(max_length=500)] = ()
-    """As ``--set`` takes them."""
+    """Edits, as ``--set`` takes them."""
     pods: tuple[Json, ...] = ()
     """Manifests of pods and workloads that are added."""
 
@@ -84,9 +82,9 @@ class LabScenarios:
     files: Files
     cron_jobs: bool
     _cache: dict[Any, Any] = attrs.Factory(dict)
-    """What the latest scenarios were made from, by the edits in it."""
+    """Key of the edits so far -> the inventory or the objects after them, for the latest scenarios."""
     _last_sorted: tuple[frozenset[str], Inventory, Scenario] | None = None
-    """What was sorted out last, for schedulers of which names, and the scenario."""
+    """The names of the schedulers, the inventory and the scenario that were sorted out last."""
     _last_notices: tuple[Scenario, dict[Any, tuple[Notice, ...]]] | None = None
     """The latest scenario with its warnings by release and gates."""
 
@@ -96,8 +94,8 @@ class LabScenarios:
         edits = Edits.parse(state.edits, defaults=self.files.defaults)
         before, late = edits.split()
         of_nodes = [edit for edit in before if edit.kind == "Node"]
-        # Only DaemonSets make pods by what nodes are, by their labels and taints: else edits of nodes are
-        # made later, too.
+        # Only DaemonSets make pods that depend on nodes, by labels and taints: otherwise edits of nodes are
+        # made late, too.
         has_daemons = self.files.loaded.raw.get("DaemonSet") or any(
             manifest.get("kind") in ("DaemonSet", "List") for manifest in state.pods
         )
@@ -118,7 +116,7 @@ class LabScenarios:
             objects, effects = self._cached((*key, texts[: at + 1]), change)
             more = (*more, *effects)
             self._cache[*key, texts[: at + 1]] = objects, more
-        # The scenario of the one before, where each object that is another is of its sort.
+        # The last scenario, with objects replaced, if each new object sorts like the one in its place.
         inventory = attrs.evolve(inventory, objects=objects)
         names = spec.scheduler_names
         last = self._last_sorted
@@ -171,8 +169,8 @@ class LabScenarios:
 def _updated(
     before: Inventory, sorted_then: Scenario, now: Inventory, names: frozenset[str]
 ) -> Scenario | None:
-    """The scenario of *now*, if it has only other nodes than *before*, and other pods that are or wait where
-    those were; else None."""
+    """The scenario of *now*, made from *sorted_then*, that of *before*. None unless each changed object sorts
+    like the one in its place."""
     if len(before.objects) != len(now.objects) or attrs.evolve(before, objects=()) != attrs.evolve(
         now, objects=()
     ):
@@ -191,7 +189,7 @@ def _updated(
 
 
 def _sorting_key(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
-    """The properties that decide whether *item* is there or waits; None for a pod that is passed over."""
+    """The properties that decide whether *item* exists or is pending; None for a pod that is ignored."""
     if not isinstance(item, Pod):
         return item.identity
     reason = why_not_waiting(item, names)
@@ -199,7 +197,7 @@ def _sorting_key(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | N
 
 
 def _with_replaced(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
-    """*items* with those in *new*, by identity, in the places of others."""
+    """*items* with their replacements in *new*, by ``id``."""
     return tuple([new.get(id(item), item) for item in items]) if new else items
 
 
@@ -207,8 +205,7 @@ def _with_replaced(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...
 
 
 def _warn_alike(before: Scenario, now: Scenario) -> bool:
-    """Whether no release says of *now* anything but what it says of *before*; of most objects releases say
-    nothing."""
+    """Whether all releases warn of the same in *now* and in *before*; most objects have no warnings."""
     for old_objects, new_objects in ((before.objects, now.objects), (before.pending, now.pending)):
         removed, added = differing(old_objects, new_objects)
         if any(
@@ -220,7 +217,7 @@ def _warn_alike(before: Scenario, now: Scenario) -> bool:
 
 
 def _warned_of(item: KubeObject | None) -> object:
-    """The fields of *item* that releases warn of; None where there are none."""
+    """The fields of *item* that releases warn of; None if there are none."""
     if isinstance(item, Node):
         return item.labels if has_newer_zone_alone(item) else None
     if isinstance(item, Pod):
@@ -233,10 +230,10 @@ def _warned_of(item: KubeObject | None) -> object:
 MOST_ENGINES = 4
 
 
-# Schedulers that know the cluster already, for one question after the other: what is new of the next state
-# comes to them as events. An answer on a new scheduler and an answer here are the same;
-# ``tests/questions/lab`` compares them. What a question did is taken back by a savepoint. What the next
-# question can use depends on what it has in common with the last one of its release and gates:
+# Schedulers that know the cluster already, for one question after the other: changes of the next state come
+# to them as events. An answer on a new scheduler and an answer here are the same; ``tests/questions/lab``
+# compares them. The effects of a question are undone by a savepoint. What the next question can reuse depends
+# on what it has in common with the last one of its release and gates:
 #
 # | in common                                                | what is kept                          |
 # |----------------------------------------------------------|---------------------------------------|
@@ -244,8 +241,8 @@ MOST_ENGINES = 4
 # | the same but for weights                                 | listings, and what the rules answered |
 # | release and gates                                        | the table of nodes and pods           |
 #
-# Where an event would not leave the cluster as if it had been read so, as when a node goes, there is a new
-# scheduler.
+# Where events would not leave the cluster as if it had been read so, as when a node goes, a new scheduler is
+# made.
 
 
 @attrs.define(eq=False)
@@ -261,16 +258,16 @@ class KnownCluster:
 
 @attrs.define(eq=False)
 class WarmEngines:
-    """For each release and its gates a scheduler that knows the cluster as the last question had it."""
+    """A scheduler for each release and its gates, which knows the cluster of the last question."""
 
     _clusters: dict[Any, KnownCluster] = attrs.Factory(dict)
 
     @contextmanager
     def engine(self, state: LabState, spec: SchedulerSpec, scenario: Scenario) -> Iterator[Engine]:
-        """A scheduler that was told of *scenario*, for the block; afterwards all that was done is taken back,
-        or the scheduler forgotten.
+        """A scheduler that knows *scenario*, for the block; afterwards its changes are undone, or the
+        scheduler is dropped.
 
-        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for rules that the release refuses.
         """
         key = spec.version, spec.switches
         before = self._clusters.pop(key, None)
@@ -306,7 +303,7 @@ class WarmEngines:
                 for changed in differing(last.objects, scenario.objects)
                 for item in changed.values()
             )
-            # What no answer depends on, and what is not the scheduler's.
+            # The states without the parts that no answer depends on, or that are not the scheduler's.
             plain_before, plain_now = (
                 replace(
                     lab_state,
@@ -359,7 +356,7 @@ AFFINITY = "InterPodAffinity"
 
 
 def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Json:
-    """The scheduler as the page shows it, from the *options* of the lab, of which *spec* was made.
+    """The scheduler as the page shows it, from the *options* of the lab, and the *spec* made of them.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a Policy in a release of the framework.
     """
@@ -413,29 +410,30 @@ class KnownRules:
     scorers: Mapping[str, int]
     """Priority, or plugin that scores -> its weight; 0: it is off."""
     mandatory: frozenset[str] = frozenset()
-    """The release always runs them."""
+    """Rules that the release always runs."""
     idle: frozenset[str] = frozenset()
-    """The release accepts these names and never runs them."""
+    """Names that the release accepts and never runs."""
     fixed: bool = False
-    """The release only adds plugins to its own, so that none can be moved."""
+    """Whether the release only adds plugins to its own, so that none can be moved."""
 
 
 @attrs.frozen(eq=False)
 class StateRules:
-    """The rules of *state*; *start* is what the lab was started with, and has all that a page does not
-    send."""
+    """The rules of *state*; *start*: the scheduler at the start of the lab, with all options that a page does
+    not send."""
 
     start: SchedulerSpec
     state: LabState
 
     @property
     def runs_profiles(self) -> bool:
-        """Whether it is a release of the framework."""
+        """Whether the release is one of the framework."""
         return self.values["release"] in FRAMEWORK_RELEASES
 
     @property
     def values(self) -> Json:
-        """The options of a scheduler, without what is moved; what the release does not read is left out."""
+        """The options of a scheduler, without moved rules; options that the release does not read are left
+        out."""
         values = {name: value for name, value in self.state.scheduler.items() if value is not None}
         for name, value in values.items():
             if name not in MOVABLE:
@@ -506,7 +504,7 @@ class StateRules:
     # --- what it comes to -----------------------------------------------------------------------------------
 
     def document(self) -> Json:
-        """The Policy or the profile with all that is moved; with a percentage where it can have one."""
+        """The Policy or the profile with all moved rules; with a percentage where it can have one."""
         values = self.values
         hard = values.get(HARD_WEIGHT)
         percentage = values.get("percentage_of_nodes_to_score")
@@ -551,11 +549,11 @@ class StateRules:
         }
 
     def options(self) -> GivenOptions:
-        """The options of the scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the
-        release refuses."""
+        """The options of the scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for options
+        that the release refuses."""
         values = self.values
         profiles = self.runs_profiles
-        # A Policy or a profile has to say what is moved; else the release does, or the name of a provider.
+        # Moved rules need a Policy or a profile; otherwise the release, or the name of a provider, is enough.
         moved = self.switches or self.weights or (profiles and values.get(HARD_WEIGHT) is not None)
         if moved or not values.keys().isdisjoint(DOCUMENTS):
             values = {**_without(values, ["provider"]), "profile" if profiles else "policy": self.document()}
@@ -621,7 +619,7 @@ def changed_profile(
 ) -> Json:
     """*document* with the changes in each of its profiles. What a point says itself counts before multiPoint.
 
-    *cells*: how the release reads the version that *document* is in.
+    *cells*: how the release reads the version of *document*.
     """
     changed = copy.deepcopy(dict(document))
     if not (switches or weights or hard_weight is not None):

@@ -66,7 +66,7 @@ POLICY = "policy"
 PROFILE = "profile"
 """The names of the two sides of the check."""
 EVERY_NODE = 100
-"""percentageOfNodesToScore of both: with all nodes in view only the rules can differ."""
+"""percentageOfNodesToScore of both sides: with all nodes in view only the rules can differ."""
 
 
 class MigrationReport(Record):
@@ -76,13 +76,13 @@ class MigrationReport(Record):
     target: str
     newer_labels: bool
     policy: dict[str, Any] | None
-    """What was given, in its JSON form, without credentials."""
+    """The Policy or profile that was given, in its JSON form, without credentials."""
     profile: dict[str, Any]
     notes: tuple[Note, ...]
     source: Literal["Policy", "profile"] = "Policy"
-    """What was given."""
+    """The kind of the given document."""
     left_out: Count = 0
-    """Extenders that it names and that the check did not call."""
+    """Extenders of the document that the check did not call."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -90,7 +90,7 @@ class Migrating:
     """A migration: the input, and the way of translating it."""
 
     policy: Policy | None
-    """None: the provider of *config*."""
+    """The Policy; None: the provider of *config*."""
     config: AlgorithmConfiguration
     written: Json | None = None
     """The Policy in its JSON form."""
@@ -109,8 +109,8 @@ class Migrating:
     # --- the check: the old release and the profile judge each waiting pod on the same state ----------------
 
     def engines(self, document: Json) -> dict[str, Engine]:
-        """The old release, and the framework with the profile *document* that it became; both look at all
-        nodes."""
+        """The schedulers of the old release, and of the target with the migrated profile *document*; both
+        look at all nodes."""
         release = self.release
         config = self.config
         before = self.profile
@@ -147,7 +147,7 @@ class Migrating:
     def checked(
         self, scenario: Scenario, engines: Mapping[str, Engine], observer: Observer = SILENT
     ) -> Comparison:
-        """The new *engines* on *scenario*, on a state that follows the old release."""
+        """The comparison of the new *engines* on *scenario*, whose state follows the old release."""
         texts = {
             POLICY: f"release={self.release.version}",
             PROFILE: f"release={self.target.version}, the migrated profile",
@@ -213,8 +213,8 @@ def _on_all_nodes(
 
 
 def agrees(comparison: Comparison) -> bool:
-    """Whether each decision is the same, or another node that the old release scores as high, and none ends
-    in an error of an extender."""
+    """Whether every decision is the same or equally good, and no extender ends one in an error. Equally good:
+    another node that the old release scores as high."""
     agreement = comparison.agreements[PROFILE]
     fails = agreement.counts["errors"] > 0 and any(
         not isinstance(extender, UncalledExtender) for extender in agreement.first.engine.algorithm.extenders
@@ -224,14 +224,15 @@ def agrees(comparison: Comparison) -> bool:
 
 @attrs.frozen(eq=False, repr=False)
 class MigrateResult(Result):
-    """A profile, what has no exact equivalent, and, where it was checked, how often both decide the same."""
+    """A profile, notes on parts without an exact equivalent, and, if checked, how often both decide the
+    same."""
 
     profile: dict[str, Any]
-    """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
+    """A KubeSchedulerConfiguration in its JSON form, as ``Scheduler(cluster, profile=...)`` takes it."""
     notes: Names
     report: MigrationReport
     comparison: CompareResult | None = None
-    """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
+    """The comparison of the release (``policy``) with the profile (``profile``) on the given cluster."""
     ok: bool = True
     """Whether no decision is different, or none was checked."""
     show: int | None = None
@@ -301,7 +302,7 @@ class MigrateResult(Result):
         )
 
     def _page_sections(self) -> Iterator[Section]:
-        """The translation: notes, what was given, and the profile."""
+        """The translation: notes, the given document, and the profile."""
         report = self.report
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
         columns = f"part of the {report.source} | name; what becomes of it; upstream's own translation"
@@ -324,7 +325,7 @@ class MigrateResult(Result):
 
 def migrating(source: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
     """The migration of *source*, with its releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError`
-    for what cannot be read or asked."""
+    for a source that cannot be read, and for options that do not apply."""
     policy, config, written, profile = _read(source)
     release = options.release or DEFAULT_RELEASE
     to = options.to
@@ -413,8 +414,8 @@ def migrate(inputs: Migrating, options: MigrateOptions, observer: Observer) -> M
 
 
 def _read(source: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Json | None, Json | None]:
-    """A Policy, its component configuration, and the JSON form where there is one; or in their place
-    profiles."""
+    """A Policy, its component configuration, and its JSON form if there is one; or profiles in their
+    place."""
     if isinstance(source, Policy):
         return source, AlgorithmConfiguration(), None, None
     if isinstance(source, Mapping):

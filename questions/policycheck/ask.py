@@ -30,9 +30,9 @@ class PolicyCheckResult(Result):
 
     document: Check
     file: str
-    """Where it was read from."""
+    """The name of the file, or ``standard input``."""
     extenders: Sequence[ExtenderConfig] = ()
-    """Those of a Policy, in calling order."""
+    """The extenders of a Policy, in calling order."""
 
     @property
     def ok(self) -> bool:

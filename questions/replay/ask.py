@@ -51,7 +51,7 @@ from .times import DURATION, parse_duration
 
 Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
-"""Columns of the series that a notebook draws, and what they are."""
+"""Column of the series that a notebook draws -> the words for it."""
 PROGRESS_STEPS = 200
 OUTCOMES = {
     "finished": "good",
@@ -62,7 +62,7 @@ OUTCOMES = {
     "gated": "near",
 }
 ABSENT = "not there"
-"""A node of the map that has not come yet, or is gone."""
+"""The state of a node on the map that has not come yet, or is gone."""
 SHOWN_FIELDS = ("time", "event", "pod", "node", "by", "reason", "message")
 """Fields of events that have a place in the table."""
 
@@ -72,7 +72,7 @@ class ReplayInput:
     """The input of a replay, and a new scheduler for it."""
 
     inputs: Inputs
-    """Their warnings also say what the release does not read."""
+    """The inputs; their warnings also name fields that the release does not read."""
     spec: SchedulerSpec
     engine: Engine
 
@@ -88,12 +88,12 @@ class ReplayInput:
         objects: Iterable[KubeObject] = (),
         keeps_manifests: bool = False,
     ) -> ReplayInput:
-        """The input in *paths* and *objects*, and the scheduler that *settle* finds for the nodes, of which
-        *spec* is a first guess.
+        """The input in *paths* and *objects*, with the scheduler that *settle* chooses for the nodes. *spec*
+        is a first guess at it.
 
         *release*: as it was asked for, None for the default. Raises
-        :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and for what does not count if that
-        is to be refused.
+        :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and with ``strict`` for parts of it
+        that do not count.
         """
         choice = InputOptions(
             scheduler_names=spec.scheduler_names,
@@ -123,7 +123,7 @@ class ReplayResult(Result):
 
     release: str
     summary: ReplaySummary
-    """What the event Summary says: counts, waits, use."""
+    """The data of the event Summary: counts, waits, use."""
     events: tuple[EventData, ...] = ()
     """Everything that happened, in order, unless it was given to *on_event*."""
     series: tuple[Row, ...] = ()
@@ -135,9 +135,9 @@ class ReplayResult(Result):
     resources: tuple[str, ...] = ()
     ignored: Mapping[str, int] = attrs.Factory(dict)
     is_over: bool = True
-    """Whether it came to its end: else it was interrupted."""
+    """Whether the replay came to its end; else it was interrupted."""
     history: ReplayHistory | None = None
-    """What pages have besides."""
+    """The history that pages also show."""
 
     @property
     def ok(self) -> bool:
@@ -208,8 +208,8 @@ def replayed(
     sink: Sink = printed,
     running: Running = nullcontext,
 ) -> ReplayResult:
-    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can
-    stop it."""
+    """Replay *source* within *running*, which can stop it; *sink* gets the events if *places* has no file for
+    them."""
     inputs = source.inputs
     spec = source.spec
     until = _seconds("until", options.until)
@@ -287,9 +287,9 @@ def replay(source: ReplayInput, options: ReplayOptions, observer: Observer) -> R
 
 
 def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
-    """Read what a replay starts from, for a program that decides itself where each pod goes.
+    """A replay at its start, for a program that decides itself where each pod goes.
 
-    ``next_pod()`` goes on to the next decision and gives its pod, None at the end. ``conclude(place(pod,
+    ``next_pod()`` goes on to the next decision and returns its pod, None at the end. ``conclude(place(pod,
     node))`` carries out your own decision, ``conclude(decide(pod))`` the scheduler's.
 
     :param inputs: as :func:`replay` takes them.
@@ -364,7 +364,7 @@ def _mean_use_table(summary: ReplaySummary) -> Table:
 
 
 def _pod_outcomes(history: ReplayHistory) -> PodOutcomes:
-    """The pods that still wait by name, or those that had to leave their node."""
+    """The pods that still wait; if there are none, those that had to leave their node."""
     waiting = [
         PodOutcome(life.pod, "waits", _reason_of(life))
         for life in history.lives.values()
@@ -507,7 +507,7 @@ def _node_map(result: ReplayResult, history: ReplayHistory) -> NodeMap:
 
 
 def _lives_table(history: ReplayHistory) -> Table:
-    """Every pod."""
+    """A row for each pod."""
     table = columns_of(
         """
         pod | name

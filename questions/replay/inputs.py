@@ -76,9 +76,9 @@ DEFAULT_NODE = Node(
     ),
 )
 MOST_OBJECTS = 10_000_000
-"""How many objects one operation can make, in all or a second."""
+"""The most objects that one operation can make, in all or per second."""
 LONGEST = 100 * 365.25 * 86400
-"""Seconds that an operation can wait."""
+"""The most seconds that an operation can wait."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -94,9 +94,9 @@ class Operation:
     namespaces: Names = ()
     label_key: str = ""
     label_values: Names = ()
-    """Given to the nodes in turn; without values each node gets its own name."""
+    """Values given to the nodes in turn; without values each node gets its own name."""
     interval: float = 0.0
-    """Between two pods, or two steps of churn."""
+    """Time between two pods, or two steps of churn; the length of a sleep."""
     per_second: float = 0.0
     """Pods a second on average, at random times (a Poisson process)."""
     run_time: float | None = None
@@ -120,7 +120,7 @@ def read_operations(
     """The operations of a scenario: a list of them, or an object with ``workloadTemplate``,
     ``defaultPodTemplatePath``, ``params``.
 
-    The paths of templates are relative to *folder*; *odd* takes what is not read. Raises
+    The paths of templates are relative to *folder*; *odd* collects fields that are not read. Raises
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
@@ -328,7 +328,7 @@ class _Settings:
 
 
 def renamed(template: KubeObject, name: str, namespace: str | None) -> KubeObject:
-    """An object of *template*, called *name*."""
+    """An object made from *template*, called *name*."""
     metadata = replace(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
     if isinstance(template, Node):
         metadata = replace(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
@@ -360,7 +360,7 @@ class Lifetime:
     """The lifetime of a pod, in virtual seconds; None: until something else ends it."""
 
     runs_for: float | None = None
-    """Counted from when it runs."""
+    """How long it runs once started."""
     leaves_at: float | None = None
     """When it is deleted, whether it has a node or not."""
 
@@ -418,8 +418,8 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
 
 
 def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTimes) -> Iterator[Event]:
-    """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in
-    its lifetime."""
+    """The events that create and delete *objects* at their annotated times; a pod's end is in its
+    lifetime."""
     for item in objects:
         marks = item.annotations
         marked = {}
@@ -457,7 +457,7 @@ class InputOptions:
     cron_jobs: bool = False
     """Make the pods of one Job of each CronJob."""
     priorities: bool = True
-    """Gate PodPriority is on."""
+    """The gate PodPriority is on."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
     strict_fields: bool = False
@@ -490,7 +490,7 @@ class Inputs:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes among them."""
+        """The nodes among ``objects``."""
         return [item for item in self.objects if isinstance(item, Node)]
 
 
@@ -503,7 +503,7 @@ def read_inputs(
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-``
     for standard input.
 
-    *objects* are there like those in manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    *objects* count like those in manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     reader = _Reader(choice, stdin, named(paths), tuple(objects), odd=Oddities(choice.strict_fields))
     with no_garbage_collection():
@@ -532,7 +532,7 @@ class _Reader:
     # --- sorting --------------------------------------------------------------------------------------------
 
     def sort(self, path: str) -> None:
-        """Find out what a path is, and read it unless it is manifests."""
+        """Find out the kind of input of a path, and read it unless it has manifests."""
         choice = self.choice
         if path == STDIN:
             self._piped = read_stream(self.stdin)
@@ -641,8 +641,7 @@ class _Reader:
         return tuple(with_defaults(item) for item in items if item is not None)
 
     def _admitted(self, events: list[Event]) -> list[Event]:
-        """The events, with new objects as the API server would store them, and without those that it would
-        refuse."""
+        """The events, with new objects as the API server would store them, without those it would refuse."""
         if not self.choice.defaults:
             return events
         classes = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]

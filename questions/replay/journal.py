@@ -88,7 +88,7 @@ class PodEvicted(ReplayEvent, kw_only=True):
 
 
 class PodOnNode(ReplayEvent, kw_only=True):
-    """A pod goes on with its life on its node."""
+    """A pod is bound to its node, starts there, or has finished."""
 
     event: Literal["Bound", "Started", "Finished"]
     pod: PodKey
@@ -139,7 +139,7 @@ class ReplaySummary(Record, kw_only=True):
     """The outcome of a replay."""
 
     warnings: tuple[InputWarning, ...]
-    """What is odd in the input, and what of it does not count."""
+    """The oddities of the input, and its parts that do not count."""
     arrived: Count
     scheduled: Count
     """How often a pod was given a node."""
@@ -160,7 +160,7 @@ class ReplaySummary(Record, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether every pod got a node: what the exit status says."""
+        """Whether every pod got a node, as the exit status says."""
         return not self.still_waiting and not self.never_scheduled
 
 

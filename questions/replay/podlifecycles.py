@@ -53,9 +53,9 @@ class PodLifecycle:
     """Nanoseconds, as all times here."""
     lifetime: Lifetime
     requests: Ints
-    """Its share of a node: int64[R] in the order of the ledger."""
+    """The amounts that it takes of a node: int64[R] in the order of the ledger."""
     original: Pod
-    """The pod as it came, or the first one that it replaces; after an eviction another is made from it."""
+    """The pod as it came, or the first pod that it replaces; replacements are made from it."""
     node: str = ""
     """The node that it has or is about to get."""
     scheduled: int | None = None
@@ -67,9 +67,9 @@ class PodLifecycle:
     queued: QueuedPod = attrs.field(
         default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True)
     )
-    """The queue's entry of it when it was last tried."""
+    """Its entry in the queue at the last attempt."""
     is_hopeless: bool = False
-    """The last attempt found no node, and another one on the same cluster would not either."""
+    """Whether the last attempt found no node, and another on the same cluster would not either."""
     tried_at: int = -1
     """The cluster's ``changes`` at the last failed attempt."""
     permit_wait: Waiting | None = None
@@ -79,9 +79,9 @@ class PodLifecycle:
     work: Work | None = None
     """Its binding."""
     rejections: int = 0
-    """How often such a wait ended in a rejection since the cluster last changed for good, ..."""
+    """How often its wait on Permit ended in a rejection since the last lasting change of the cluster."""
     rejected_at: int = -1
-    """... and the cluster's ``lasting_changes`` then."""
+    """The cluster's ``lasting_changes`` at these rejections."""
 
     @property
     def waits(self) -> bool:
@@ -96,7 +96,7 @@ BIND_TIMEOUT = 600.0
 
 @coroutine
 def pause() -> Generator[None]:
-    """Awaited by a coroutine that goes on when a task of the agenda resumes it."""
+    """Pause a coroutine until a task of the agenda resumes it."""
     yield
 
 
@@ -214,7 +214,7 @@ class PodLifecycles(Driver):
         self._stop_timer(life)
 
         def go_on() -> None:
-            # Its binding goes on, unless the pod went: also where another pod of its name has come.
+            # Its binding goes on, unless the pod is gone, even if another pod of its name has come.
             if life.permit_wait is not None and life.work is not None:
                 resume(life.work)
 
@@ -226,7 +226,7 @@ class PodLifecycles(Driver):
             life.timer = None
 
     def _stop_waiting(self, life: PodLifecycle) -> None:
-        """A pod goes while it waits, if it does, or its wait has ended."""
+        """End the pod's wait on Permit, if it has one: the wait is over, or the pod is gone."""
         if life.permit_wait is not None:
             life.permit_wait.on_end = None
             life.permit_wait = None
@@ -234,8 +234,7 @@ class PodLifecycles(Driver):
             self.waiting_on_permit -= 1
 
     def is_futile(self, life: PodLifecycle) -> bool:
-        """Whether a pod was rejected again and again, and nothing but such waits and their ends is to
-        come."""
+        """Whether a pod was rejected again and again, and nothing but the ends of such waits is to come."""
         is_same = life.rejected_at == self.state.lasting_changes
         return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.waiting_on_permit
 
@@ -281,7 +280,7 @@ class PodLifecycles(Driver):
         return None
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
-        """A replay does not measure it."""
+        """Nothing happens: a replay does not measure these steps."""
 
     def given_back(self, attempt: Attempt, failure: Failure) -> None:
         life = attempt.owner
@@ -458,7 +457,7 @@ class PodLifecycles(Driver):
         cluster.later(delay, partial(self._remove, life))
 
     def _remove(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
-        """A pod is gone, which the journal has as *event*, by default as its deletion."""
+        """Remove a pod and log *event*, by default its deletion."""
         key = life.key
         if self.all.get(key) is not life:
             return
@@ -483,6 +482,6 @@ class PodLifecycles(Driver):
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:
-    """*pod* with *condition* in the place of one of its type."""
+    """*pod* with *condition* in place of another of its type."""
     others = tuple(other for other in pod.status.conditions if other.type != condition.type)
     return pod.with_status(replace(pod.status, conditions=(*others, condition)))

@@ -88,12 +88,12 @@ class ExternalEvents:
             self.create(item)
 
     def create(self, item: KubeObject) -> None:
-        """An object that is no pod is created or changed."""
+        """Create or change an object other than a pod."""
         self.volumes.put(item)
         self.volumes.reconcile()
 
     def delete(self, item: KubeObject) -> None:
-        """An object is deleted."""
+        """Delete an object."""
         if isinstance(item, Pod):
             life = self.pods.all.get(item.key)
             if life is not None:
@@ -106,8 +106,8 @@ class ExternalEvents:
     # --- nodes ----------------------------------------------------------------------------------------------
 
     def drain(self, node: Node) -> None:
-        """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets
-        say."""
+        """Cordon the node and evict its pods, except those of DaemonSets and static ones, regardless of
+        budgets."""
         self._change(node, "NodeDrained", (*node.spec.taints, UNSCHEDULABLE), unschedulable=True)
         for life in self._pods_on(node.name):
             if not stays_with_node(life.original):
@@ -153,8 +153,8 @@ class ExternalEvents:
         ready: str = "",
         **changes: bool,
     ) -> None:
-        """Write *node* with *taints*, each once, and, where *ready* says so, another status of its condition
-        Ready, if it has that."""
+        """Write *node* with *taints*, each once, and *changes* of its spec. *ready*: the new status of its
+        condition Ready, if it has one."""
         self.cluster.note(NodeEvent(event=event, node=node.name))
         conditions = tuple(
             replace(condition, status=ready) if ready and condition.type == "Ready" else condition
@@ -180,7 +180,7 @@ class ExternalEvents:
     def _evict_later(
         self, life: PodLifecycle, seconds: float, reason: str, still: Callable[[str], bool]
     ) -> None:
-        """Evict a pod after so long, if that is *still* so of the node that it has then."""
+        """Evict a pod after *seconds*, if *still* holds for the node that it has by then."""
 
         def evict() -> None:
             if still(life.node):
@@ -252,7 +252,7 @@ class ChurnWorkload:
                         if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
                             self.pods.delete(life)
                 case "deleteNodes":
-                    # Those that are named, or random ones.
+                    # The named nodes, or random ones.
                     names = sorted(node.name for node in self.cluster.engine.nodes())
                     count = min(operation.count, len(names))
                     for name in operation.names or self.cluster.draw.sample(names, count):
@@ -326,8 +326,8 @@ class ChurnWorkload:
         self.deadline = self.cluster.after(operation.timeout)
 
     def look(self) -> None:
-        """Go on while all pods of the barrier are scheduled, or its time is up: what comes next may be a
-        barrier that is met, too."""
+        """Go on if all pods of the barrier are scheduled, or its time is up; then again, as the next
+        operation may be a barrier that is met, too."""
         while self.deadline is not None:
             operation = self.operations[self.position]
             spaces = operation.namespaces or (
@@ -340,7 +340,7 @@ class ChurnWorkload:
             self._go_on()
 
     def _is_waiting(self, pods: dict[str, None]) -> bool:
-        """Whether one of *pods* has not had a node, and is there; those before it are dropped."""
+        """Whether one of *pods* has yet to come or to find a node; pods before it are dropped."""
         while pods:
             key = next(iter(pods))
             life = self.pods.all.get(key)
@@ -376,11 +376,12 @@ class ChurnWorkload:
 
 @attrs.define(eq=False, repr=False)
 class Replay:
-    """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the
-    seed alone.
+    """A replay of *inputs* on *engine*, which must be new. It depends on the inputs, the options and the seed
+    alone.
 
-    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Who decides himself drives
-    it by :meth:`next_pod` and :meth:`conclude` instead. Between steps the whole state is in this object.
+    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. A program that decides
+    itself calls :meth:`next_pod` and :meth:`conclude` instead. Between steps the whole state is in this
+    object.
     """
 
     inputs: Inputs
@@ -442,7 +443,7 @@ class Replay:
         return pod is not False
 
     def next_pod(self) -> Pod | None:
-        """Go on until a scheduling cycle begins, and answer its pod; None at the end. Call :meth:`conclude`
+        """Go on until a scheduling cycle begins, and return its pod; None at the end. Call :meth:`conclude`
         after it."""
         while (advanced := self.advance()) is not False:
             if isinstance(advanced, Pod):
@@ -550,7 +551,7 @@ class Replay:
         return Decision(pod, host=node)
 
     def conclude(self, decision: Decision) -> None:
-        """Carry out a decision, the scheduler's or anybody else's."""
+        """Carry out a decision, of the scheduler or of the calling program."""
         cluster = self.cluster
         life = self.pods.all[decision.pod.key]
         self._free_at = cluster.after(cluster.delays.cycle)
@@ -560,5 +561,5 @@ class Replay:
 
 
 def _due(event: Event) -> int:
-    """The time of *event*, in nanoseconds; what is there from the beginning has none of its own."""
+    """The time of *event* in nanoseconds; 0 for objects that exist from the beginning."""
     return nanoseconds(max(event.time, 0.0))

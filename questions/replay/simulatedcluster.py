@@ -34,8 +34,8 @@ SAMPLE = 256
 class Ledger:
     """Sums over nodes and pods for each of *resources*, whose last one is ``pods``.
 
-    ``allocatable``, ``used``: int64[R, N] by node, zero on free rows; ``waiting``: int64[R], what pods
-    without a node ask for. cpu is in millicores, memory in bytes.
+    ``allocatable``, ``used``: int64[R, N] by node, zero on free rows; ``waiting``: int64[R], the requests of
+    pods without a node. cpu is in millicores, memory in bytes.
     """
 
     resources: Sequence[str]
@@ -43,14 +43,14 @@ class Ledger:
     used: Ints = attrs.field(init=False)
     waiting: Ints = attrs.field(init=False)
     totals: Ints = attrs.field(init=False)
-    """int64[2, R]: what the pods on nodes ask for together, and what the nodes have together."""
+    """int64[2, R]: the sum of ``used``, and the sum of ``allocatable``."""
     nodes: set[str] = attrs.Factory(set)
-    """The nodes that there are."""
+    """The nodes that exist now."""
     waiting_pods: int = 0
     columns: dict[str, int] = attrs.Factory(dict)
-    """Node that is there, or was -> its column of the arrays."""
+    """Node that exists, or did -> its column of the arrays."""
     pods: dict[str, tuple[int, Ints]] = attrs.Factory(dict)
-    """Pod -> its node's column, -1 while it waits, and what it asks for."""
+    """Pod -> its node's column, -1 while it waits, and its requests."""
     touched: set[int] = attrs.Factory(set)
     """Columns that changed since fragmentation was last computed."""
 
@@ -111,7 +111,7 @@ class Ledger:
         self.totals[0] += requests
 
     def leave(self, key: str) -> None:
-        """A pod is gone, from its node or from those that wait."""
+        """A pod is gone, from its node or while it waited."""
         at, requests = self.pods.pop(key, (-1, None))
         if requests is None:
             return
@@ -135,7 +135,7 @@ class Fragmentation:
     ledger: Ledger
     draw: random.Random
     sample: Ints = attrs.field(init=False)
-    """int64[k, R], what the pods of the sample ask for."""
+    """int64[k, R]: the requests of the pods of the sample."""
     seen_count: int = 0
     """The number of pods so far, in the sample or not."""
     _misfits: Mask = attrs.field(init=False)
@@ -143,13 +143,13 @@ class Fragmentation:
     _weights: Ints = attrs.Factory(lambda: np.zeros(8, np.int64))
     """int64[N]: how many pods of the sample do not fit on the node."""
     _room: Ints = attrs.field(init=False)
-    """int64[R, N]: what was free on the node when it was judged."""
+    """int64[R, N]: the free amounts of the node when it was last compared."""
     _total: Ints = attrs.field(init=False)
     _lost: list[int] = attrs.field(init=False)
     """By resource, the sum of the free room, and of that times the weights. Running sums, as few nodes change
-    between two questions."""
+    between two calls."""
     _unjudged: set[int] = attrs.Factory(set)
-    """The places of the sample that changed since somebody asked last."""
+    """The places of the sample that changed since the last call."""
 
     def __attrs_post_init__(self) -> None:
         count = len(self.ledger.resources)
@@ -172,7 +172,7 @@ class Fragmentation:
 
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
-        # Judge the nodes that changed, and then the pods, and let the sums follow.
+        # Compare the nodes that changed, then the pods of the sample that did, and update the sums.
         ledger = self.ledger
         count = len(self.ledger.columns)
         self._misfits, self._weights, self._room = (
@@ -211,8 +211,8 @@ def shares_of(part: Floats, whole: Any) -> Floats:
 
 
 def _misfits(requests: Ints, room: Ints) -> Mask:
-    """bool[k, N]: which of the pods that ask for *requests* do not fit on which of the nodes with *room*,
-    which is never below 0."""
+    """bool[k, N]: which pods with *requests* do not fit on which nodes with *room*, which is never below
+    0."""
     misfits: Mask = np.any(requests[:, None] > room.T, axis=2)
     return misfits
 
@@ -260,7 +260,7 @@ class ReplayCounts:
         return self.events["Evicted"] + self.events["Preempted"]
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
-        """The cluster stays as it is in *ledger* for that long."""
+        """Count *seconds* in which the cluster stays as it is in *ledger*."""
         if self._areas is None:
             self._areas = np.zeros(ledger.totals.shape)
         self._areas += ledger.totals * seconds
@@ -284,8 +284,8 @@ class ReplayCounts:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value below which that share of *ordered* lies, in percent, as ``np.percentile`` has it, which
-    would import ``numpy.ma``.
+    """The value below which *share* percent of *ordered* lie. ``np.percentile`` computes the same, but would
+    import ``numpy.ma``.
 
     >>> percentile([1.0, 2.0, 4.0], 75)
     3.0
@@ -316,9 +316,9 @@ class Agenda:
     """
 
     _heap: list[tuple[int, int]] = attrs.Factory(list)
-    """Time and number of each task, of those too that will not be done."""
+    """Time and number of each task, also of cancelled ones."""
     _tasks: dict[int, Task] = attrs.Factory(dict)
-    """Those that are left, by number."""
+    """The tasks that are left, by number."""
     _count: int = 0
 
     def __len__(self) -> int:
@@ -340,7 +340,7 @@ class Agenda:
         return self._count
 
     def cancel(self, number: int) -> None:
-        """Do not do the task of that number, which was not done yet."""
+        """Cancel the task with this number, which was not done yet."""
         del self._tasks[number]
 
     def pop_due(self, now: int) -> Task | None:
@@ -354,8 +354,8 @@ K = TypeVar("K", bound=KubeObject)
 
 @attrs.define(eq=False, repr=False)
 class SimulatedCluster(SchedulingState):
-    """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not
-    fit before."""
+    """The state that changes as virtual time passes. ``changes`` counts changes that may let a pod fit that
+    did not fit before."""
 
     resources: Sequence[str]
     delays: Delays
@@ -366,7 +366,7 @@ class SimulatedCluster(SchedulingState):
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     changes: int = 0
     passing_changes: int = 0
-    """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
+    """The ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.Factory(Agenda)
     tally: ReplayCounts = attrs.Factory(ReplayCounts)
     observers: list[Sink] = attrs.Factory(list)
@@ -397,7 +397,7 @@ class SimulatedCluster(SchedulingState):
 
     @property
     def lasting_changes(self) -> int:
-        """The changes that are more than a reservation made or ended."""
+        """The number of ``changes`` other than ``passing_changes``."""
         return self.changes - self.passing_changes
 
     def after(self, seconds: float) -> int:

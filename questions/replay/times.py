@@ -1,4 +1,4 @@
-"""Times and durations as files and people write them, as seconds."""
+"""Times and durations, as files and people write them, read as seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {**durations.UNITS, "d": 86400.0}
 _FIRST_DATE = 1e8
 """Numbers from here on are dates, in seconds since 1970."""
 _LONGEST = 100
-"""Characters of a duration."""
+"""The most characters of a duration."""
 _LAST_SECOND = 253402300799
 """The end of the year 9999, beyond which no time can be written."""
 

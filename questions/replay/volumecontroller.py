@@ -1,4 +1,4 @@
-"""Gives claims their volumes, as the cluster's volume controller and provisioners would.
+"""The volumes of claims, bound and provisioned as by the cluster's volume controller and provisioners.
 
 Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim, syncVolume.
 """
@@ -60,18 +60,18 @@ IN_TREE: Mapping[str, tuple[str, type, str]] = {
     "kubernetes.io/azure-disk": ("azure_disk", AzureDisk, "disk_name"),
     "kubernetes.io/cinder": ("cinder", Cinder, "volume_id"),
 }
-"""Provisioners whose disks are in one zone, which a label of their volumes names -> the field of the disk,
-its type, and the field of its name."""
+"""Provisioner -> field of its disk in a volume, type of the disk, and field of its name. Each disk is in one
+zone, which a label of the volume names."""
 
 
 def new_volume(
     claim: PersistentVolumeClaim, kind: StorageClass, node: Node | None, drivers: CSINode | None
 ) -> PersistentVolume:
-    """The volume that the class's provisioner makes for *claim* with a pod on *node*; *drivers* are the CSI
+    """The volume that the class's provisioner makes for *claim* with a pod on *node*; *drivers*: the CSI
     drivers there.
 
     A CSI driver's volume is reached from nodes that agree in the driver's topology keys; a cloud's disk has
-    the node's zone for a label.
+    the node's zone as a label.
     """
     name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
     provisioner = kind.provisioner
@@ -118,8 +118,8 @@ DELAYED = "WaitForFirstConsumer"
 
 @attrs.define(eq=False, repr=False)
 class VolumeController:
-    """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile`
-    lets it act."""
+    """The volume controller and provisioners. :meth:`put` and :meth:`delete` make changes,
+    :meth:`reconcile` acts on them."""
 
     cluster: SimulatedCluster
     _open: dict[str, None] = attrs.Factory(dict)
@@ -132,7 +132,7 @@ class VolumeController:
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:
-        """*item* is created or changed in the API; claims are bound by :meth:`reconcile`."""
+        """Create or change *item* in the API; claims are bound by :meth:`reconcile`."""
         self.cluster.put(item)
         if isinstance(item, PersistentVolumeClaim):
             if is_fully_bound(item):
@@ -141,7 +141,7 @@ class VolumeController:
                 self._open[item.key] = None
 
     def delete(self, item: KubeObject) -> None:
-        """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else
+        """Delete *item*. The volume of a deleted claim is deleted too if it was provisioned for it, else
         released."""
         listings = self.cluster.listings
         old = listings.claims.get(item.key) if isinstance(item, PersistentVolumeClaim) else None

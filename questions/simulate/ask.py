@@ -68,21 +68,21 @@ from .pods import (
 
 
 TAKES = "takes pods"
-"""A node of the map."""
+"""The state of a node on the map."""
 LISTED = 60
 NAMED = 16
-"""That many pods are listed under each reason, and are named above all else."""
+"""How many pods each reason lists at most, and how many the top of a page can name."""
 REJECTED = (
     "running pod would be rejected by its node now",
     "running pods would be rejected by their nodes now",
 )
 FEW = 24
-"""Up to that many nodes are full as the list of nodes says; of more it is told how many are how full."""
+"""With more nodes than this, charts show how many nodes are how full."""
 
 
 @attrs.define(eq=False, repr=False)
 class SimulationRun:
-    """A simulation under way: :meth:`decisions` takes all of them, and then there is a :meth:`result`."""
+    """A simulation under way: first iterate over :meth:`decisions`, then take the :meth:`result`."""
 
     inputs: Input
     options: SimulationOptions
@@ -90,7 +90,7 @@ class SimulationRun:
     _uses: NodeUses = attrs.field(init=False)
     _kept: list[Decision] = attrs.Factory(list)
     _scores: dict[str, tuple[int, int | None]] = attrs.Factory(dict)
-    """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
+    """Pod -> the number of nodes that fitted in its last cycle, and the score of its own."""
     _pods_before: list[list[str]] = attrs.Factory(list)
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
@@ -108,7 +108,7 @@ class SimulationRun:
         self._uses = NodeUses(inputs.engine)
 
     def begin(self, observer: Observer) -> None:
-        """Say that all input is read: of lists with some pods alone, with the warnings about those."""
+        """Tell *observer* that the input is read; if lists show only some pods, with warnings about those."""
         options = self.options
         scenario = self.inputs.scenario
         refused = (pod for pod, _ in scenario.refused_pods)
@@ -216,20 +216,20 @@ class SimulationRun:
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class SimulationResult(Result):
-    """The outcome of the pods that waited."""
+    """The outcome of the pending pods."""
 
     outcome: SimulationDocument
     """The document without decisions, nodes and warnings."""
     decisions: tuple[Decision, ...]
-    """Of each cycle, in order; a pod that preempted others has two."""
+    """The decision of each cycle, in order; a pod that preempted others has several."""
     outcomes: Mapping[str, Outcome]
-    """Pod -> what became of it in the end."""
+    """Pod -> its outcome in the end."""
     evictions: tuple[EvictionRecord, ...]
     """The pods that had to leave, in order."""
     uses: tuple[NodeUse, ...]
     """Each node before and after."""
     shown_nodes: Sequence[NodeRecord]
-    """Those that lists have."""
+    """The nodes that lists show."""
     all_placed: bool
     options: SimulationOptions
     pods_before: Sequence[Sequence[str]]
@@ -238,8 +238,8 @@ class SimulationResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether each pod that waited has a node and need not wait there, or another pod in its place that
-        has, and no running one is refused.
+        """Whether each pending pod, or its replacement, has a node without waiting on Permit, and no running
+        pod is refused.
         """
         return self.all_placed and not self.refused
 
@@ -270,8 +270,8 @@ class SimulationResult(Result):
 
     @property
     def nodes(self) -> tuple[Row, ...]:
-        """A row a node at the end: its pods, and of each resource what is requested and what is
-        allocatable."""
+        """A row for each node at the end: its pods, and the requested and allocatable amounts of each
+        resource."""
         return tuple(node_table(self.shown_nodes, alone=False).records())
 
     @cached_property
@@ -419,7 +419,7 @@ class SimulationResult(Result):
 
 @asked_by(SimulationOptions, "cluster", "scheduler")
 def simulate(inputs: Input, options: SimulationOptions, observer: Observer) -> SimulationResult:
-    """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
+    """Schedule the pending pods of *cluster*, as kube-scheduler would; the cluster itself does not change.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
@@ -436,7 +436,7 @@ def simulate(inputs: Input, options: SimulationOptions, observer: Observer) -> S
 
 
 def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
-    """The number of pods that find a place, the needs of the others, and the evictions."""
+    """The number of pods that find a node, the needs of the others, and the evictions."""
     placed = summary.placed + summary.waiting
     missing = summary.unschedulable
     pods = f"{summary.pods:,}"
@@ -460,7 +460,7 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
         does_not = " does not, " if missing == 1 else " do not: "
         sentence = f"{having} of {pods} pods{finds} a node; {who}{does_not}{lacking}"
     evicted = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
-    # Those that the API server would refuse are not among the pods that wait.
+    # Pods that the API server would refuse are not among the pending ones.
     count = summary.refused_pods
     more = f"; {count_of(count, 'more is', 'more are')} refused by the API server" if count else ""
     return f"{sentence}{(f'; {evicted}' if summary.evicted else '')}{more}."

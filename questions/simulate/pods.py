@@ -26,7 +26,7 @@ MADE_ROOM = "makes room"
 NO_NODE = "no node"
 RESULTS = {"placed": "good", "waiting": "near", MADE_ROOM: "near", NO_NODE: "bad"}
 SHOWN = 5
-"""That many nodes are in the details of a pod for each reason, and that many of the best."""
+"""How many nodes the details of a pod name for each reason, and how many of the best."""
 
 
 class PodRecord(Record):
@@ -41,11 +41,11 @@ class PodRecord(Record):
     host: str | None
     """The node that it has in the end."""
     error: str | None
-    """Why it has none, or waits: upstream's last message, or who evicted it."""
+    """Why it has no node, or waits: upstream's last message, or the pod that evicted it."""
     tries: Count
     """How often it was tried: more than 1 if it made room and was tried again."""
     nominated: str | None
-    """The node for which a pod without one is nominated in the end."""
+    """The nominated node, for a pod without a node in the end."""
     victims: tuple[PodKey, ...]
     """The pods that were evicted for it."""
     evicted_by: PodKey | None
@@ -91,7 +91,7 @@ class PodRecord(Record):
 
     @property
     def reason(self) -> str | None:
-        """The reason why it has no node, shortly: the one of most nodes, or that another pod took its
+        """The reason why it has no node, in short: the one of most nodes, or that another pod took its
         place."""
         if self.outcome == "evicted":
             return "evicted to make room"
@@ -103,7 +103,7 @@ class ScoredPod(PodRecord):
 
     nodes_that_fit: int | None = None
     score: int | None = None
-    """Of the node that it got."""
+    """The score of the node that it got."""
 
 
 OUTCOMES = {"placed": "good", "waiting": "near", "evicted": "near", "gated": "held", "unschedulable": "bad"}
@@ -162,14 +162,14 @@ class RefusedPod(Record):
 
 
 class SimulationDocument(ResultDocument, kw_only=True):
-    """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the
-    summary is of all."""
+    """The outcome of a simulation, also for -o yaml. -n and -l choose among pods, evicted and decisions (with
+    --nodes, -l among nodes); the summary is of all."""
 
     KIND = "Simulation"
     release: str
     """The release that scheduled."""
     pods: Sequence[PodRecord]
-    """One entry a pod that was tried, with its final outcome."""
+    """An entry for each pod that was tried, with its final outcome."""
     evicted: Sequence[EvictionRecord]
     """The pods that had to leave, in order."""
     nodes: Sequence[NodeRecord] | UnsetType = UNSET
@@ -177,7 +177,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
     refused: Sequence[RefusedPod] | UnsetType = UNSET
     """--recheck: running pods that their nodes would reject now, before the first decision."""
     decisions: Sequence[CycleRecord] = ()
-    """One entry each, in order: a pod that makes room has two."""
+    """An entry for each decision, in order; a pod that makes room has several."""
     reasons: tuple[UnplacedPods, ...]
     """Pods without a node, by the reason that alone keeps them from most nodes, else by the most frequent
     reason."""
@@ -192,7 +192,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
 
 
 def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
-    """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
+    """The pods that find no node, by their leading reason (see :func:`leading`), that of most pods first."""
     pods_by_reason = dict[str, list[str]]()
     alone_by_template = {}
     for outcome in outcomes:
@@ -219,7 +219,7 @@ def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods,
 def pod_table(
     document: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool
 ) -> Table:
-    """Every pod that was tried; *cycles*: for a page alone; *forms*: those that will be shown."""
+    """Every pod that was tried; *cycles*: for a page alone; *forms*: the forms that will be shown."""
     pods = document.pods
     reasons = {pod: group.reason for group in document.reasons for pod in group.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
@@ -303,7 +303,7 @@ def _first_names(names: Sequence[str]) -> str:
 
 
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
-    """The evictions in order: for whom, from where; and the replacement, where there is one."""
+    """The evictions in order: for which pod, from which node, and the replacement if there is one."""
     is_replaced = any(eviction.replacement for eviction in evicted)
     columns = f"""
         evicted | name

@@ -79,12 +79,13 @@ ERROR = "error"
 
 
 Place = tuple[frozenset[str], bool, Names]
-"""What of a configuration counts when the input is read: names of schedulers, gate PodPriority, and edits."""
+"""The parts of a configuration that count when the input is read: names of schedulers, gate PodPriority, and
+edits."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class Task:
-    """One run, as it is handed to whatever runs it."""
+    """One run, as it is handed to the executor."""
 
     scheduler_spec: SchedulerSpec
     settings: Settings
@@ -94,13 +95,13 @@ class Task:
 
     @property
     def place(self) -> Place:
-        """The place of the input."""
+        """The place of the run's input."""
         spec = self.scheduler_spec
         return spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ())
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
-        """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release
-        refuses."""
+        """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for settings that the
+        release refuses."""
         spec = self.scheduler_spec.settled(config_maps)
         weights = {
             key.removeprefix(WEIGHT): value for key, value in self.settings.items() if key.startswith(WEIGHT)
@@ -124,7 +125,7 @@ class Task:
                 plugin_sets = {**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))}
                 profiles.append(attrs.evolve(profile, plugins=plugin_sets))
             return spec.engine_of(attrs.evolve(spec.profiles, profiles=tuple(profiles)))
-        # A priority that the algorithm does not have comes on top.
+        # A priority that the algorithm does not have is added.
         algorithm = spec.algorithm(config_maps)
         registry = Registry.of(algorithm.release, algorithm.gates, spec.catalogue).priorities
         priorities = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
@@ -142,11 +143,11 @@ def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
 
 @attrs.define(eq=False, repr=False)
 class SharedInput:
-    """The input that runs have in common, handed over once for all of them and read once a place."""
+    """The input that runs share, handed over once for all of them and read once for each place."""
 
     until: float | None
     inputs: dict[Place, Scenario | Inputs | str] = attrs.Factory(dict)
-    """A text is the error that reading it came to."""
+    """Place -> the input, or the error of reading it as a text."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _shared, (rule_files(), self.until, self.inputs)
@@ -184,7 +185,7 @@ class SharedInput:
         return (*inputs.warnings, *input_notices(inputs.objects, algorithm, task.scheduler_spec.version))
 
     def run(self, task: Task) -> Measures | str:
-        """The measures of *task*, or the error that it came to."""
+        """The measures of *task*, or its error."""
         inputs = self.inputs[task.place]
         settings = task.settings
         spec = task.scheduler_spec
@@ -226,16 +227,16 @@ def _shared(
 
 @attrs.frozen(eq=False, repr=False)
 class Sweep:
-    """The runs of *spec* with a user's own rules; *executor*: what runs them, None: this process."""
+    """The runs of *spec* with a user's own rules, in the processes of *executor*; None: in this one."""
 
     spec: Spec
     catalogue: Catalogue
     plugins: Sequence[type[Plugin]]
     rules: Sequence[str]
-    """Places of more of them; each release takes those of its kind."""
+    """Places of more rules; each release takes those of its kind."""
     executor: Executor | None
     progress: Callable[[int, int], None]
-    """Gets how many runs are finished, and how many there are."""
+    """Called with the number of finished runs and of all."""
     shared: SharedInput = attrs.field(init=False)
     _planned: dict[tuple[Place, str, str], Task] = attrs.field(factory=dict, init=False)
     """A task for each place, release and gates."""
@@ -251,7 +252,7 @@ class Sweep:
                 yield {**run, **dict(zip(self.spec.grid, values, strict=True))}
 
     def rows(self, points: Sequence[Settings]) -> list[Row]:
-        """A row a point, in order: its number, settings, objectives and error.
+        """A row for each point, in order: its number, settings, objectives and error.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
@@ -324,7 +325,7 @@ class Sweep:
 
 MOST_GROUPS = 3
 MOST_NAMED = 2
-"""Of configurations that are best in something, in a verdict."""
+"""How many configurations that are best in something a verdict names."""
 Value = str | float | bool | Names | None
 Run = Annotated[
     Mapping[str, Value],
@@ -346,13 +347,13 @@ class SweepDocument(ResultDocument, kw_only=True):
 
     KIND = "Sweep"
     settings: Names
-    """The columns that say what a run was, in order."""
+    """The columns with the settings of a run, in order."""
     objectives: Names
     """The columns with the results of a run, in order."""
     failed: Count
     """How many runs have an error."""
     runs: Sequence[Run]
-    """In the order of the grid."""
+    """A row for each run, in the order of the grid."""
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
@@ -360,12 +361,12 @@ class SweepResult(Result):
     """The table of a sweep."""
 
     rows: tuple[Row, ...]
-    """A row a run, in the order of the grid: ``run``, settings, objectives, ``error``."""
+    """A row for each run, in the order of the grid: ``run``, settings, objectives, ``error``."""
     settings: Names
-    """The columns that say what a run was."""
+    """The columns with the settings of a run."""
     objectives: Names
     rules: Sequence[str]
-    """Places of one's own rules."""
+    """Places of the user's own rules."""
 
     @property
     def columns(self) -> Names:
@@ -418,7 +419,7 @@ class SweepResult(Result):
         return best_of(self.compared, self.objectives)
 
     def _view(self) -> View:
-        # A row a run.
+        # A row for each run.
         columns = [Column(RUN, "count")]
         for key in self.settings:
             columns += [
@@ -462,7 +463,7 @@ class SweepResult(Result):
 
 @asked_by(SweepOptions, "spec", opens=lambda given, options: given)
 def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: Observer) -> SweepResult:
-    """Run each combination of a grid, and tell what each comes to.
+    """Run each combination of a grid; each has a row of results.
 
     *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which
     a cluster may also be a Cluster. A run that fails is a row with its ``error``.

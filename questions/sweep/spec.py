@@ -31,10 +31,10 @@ COUNTS = ("pods", "placed", "unschedulable", "gated", "waiting", "evictions")
 OF_ALL = ("fragmentation", "imbalance", "zone skew")
 OF_WAITING = ("waiting mean", "waiting p50", "waiting p90", "waiting p95", "waiting p99", "waiting max")
 OF_A_RESOURCE = ("used", "fragmentation", "imbalance")
-"""After the name of a resource, as in ``cpu used``."""
+"""Objectives that follow the name of a resource, as in ``cpu used``."""
 OF_CLUSTERS = ("placed", "cpu used", "memory used", "fragmentation", "imbalance", "zone skew", "evictions")
 OF_TRACES = ("placed", "cpu used", "memory used", "zone skew", "evictions", "waiting p50", "waiting p99")
-"""The objectives where none are named."""
+"""The default objectives."""
 NAMES = (*COUNTS, *OF_ALL, *OF_WAITING)
 WANTED = f"{', '.join(NAMES)}, or a resource and {', '.join(OF_A_RESOURCE[:-1])} or {OF_A_RESOURCE[-1]}, such as cpu used"
 
@@ -42,8 +42,7 @@ Measures = Mapping[str, Any]
 """Objective -> its value in one run; None where there is nothing to measure."""
 
 
-# What runs are measured by: the objectives, what one run comes to, and which configuration is best in what
-# over its seeds.
+# The measures of runs: the objectives, their values in one run, and the best configurations over seeds.
 
 
 def is_objective(name: object) -> bool:
@@ -76,7 +75,7 @@ KNOWN = (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods"
 
 DIGITS = 6
 EXACT = 15
-"""Digits of what means are made of."""
+"""Digits of the values that means are made of."""
 
 
 def simulation_measures(simulation: Simulation) -> Measures:
@@ -85,7 +84,7 @@ def simulation_measures(simulation: Simulation) -> Measures:
     scenario = simulation.scenario
     outcomes = simulation.outcomes
     shares = fragmentation(simulation.engine, scenario.pending)
-    # The pods that have a node at the end, and which.
+    # The pods that have a node at the end, with their nodes.
     running = (
         item
         for item in scenario.objects
@@ -121,10 +120,10 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float | None:
-    """The skew of an owner's pods over the zones: most in one less fewest in one, on average over owners of
-    two pods or more.
+    """The skew of an owner's pods over the zones: the most in a zone minus the fewest, on average over owners
+    of two pods or more.
 
-    *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
+    *hosts*: the pods that have a node, with it. None with fewer than two zones, or without such owners.
     """
     zones = {node.name: zone for node in nodes if (zone := zone_of(node.labels))}
     owned = dict[Any, Counter[str]]()
@@ -145,8 +144,7 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
 def replay_measures(replay: Replay) -> Measures:
     """The measures of a replay that is over.
 
-    ``placed`` counts how often a pod got a node; use is the average over time, the skew of zones is that at
-    the end.
+    ``placed`` counts how often a pod got a node; use is averaged over time, zone skew is measured at the end.
     """
     tally = replay.cluster.tally
     ledger = replay.cluster.ledger
@@ -176,7 +174,7 @@ SPOKEN = ("name", "release", "policy", "profile", "provider", "order")
 
 @attrs.frozen
 class SweepConfiguration:
-    """One of those that are compared, with the mean of each objective over its seeds."""
+    """A configuration to compare, with the mean of each objective over its seeds."""
 
     name: str
     values: Mapping[str, float]
@@ -216,8 +214,8 @@ def configurations(
 
 
 def best_of(compared: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
-    """The best configurations by objective, of those in which they differ and of which one direction is
-    better."""
+    """The best configurations by objective, for objectives in which they differ and that have a better
+    direction."""
     answer = []
     for objective in objectives:
         values = [
@@ -282,13 +280,13 @@ ORDER = "order"
 EDITS = "set"
 SHUFFLED = "shuffled"
 WEIGHT = "weights."
-"""What the keys of weights begin with: ``weights.LeastRequestedPriority``."""
+"""The beginning of the keys of weights, as in ``weights.LeastRequestedPriority``."""
 FILES = ("policy", "profile", "config")
 """Keys whose values are files."""
 RULES = "rules"
 """The key of a user's own rules."""
 _LONGEST = 100
-"""Characters of a list or an object that is shown as it is."""
+"""The most characters of a list or an object that is shown as it is."""
 
 
 # --- what can vary ------------------------------------------------------------------------------------------
@@ -332,10 +330,10 @@ _WORDS = {
     "choice": _one_of(*TIE_BREAKS),
     "places": _or_null("a place such as FILE.py:NAME, or a list of them", _are_edits),
 }
-"""What an option takes -> its values; others are texts."""
+"""Form of an option's value (``takes``) -> its axis; the values of other options are texts."""
 _KEYS = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
 OPTIONS = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
-"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
+"""Key -> the option of :class:`~kubeclassic.Scheduler` that it sets."""
 AXES: Mapping[str, Axis] = {
     **{
         key: _WORDS.get(declared_of(FIELDS[name]).takes, _or_null("a text", _is_text))
@@ -362,9 +360,9 @@ class Spec:
 
     cluster: GivenCluster
     pods: GivenCluster
-    """More pods that wait."""
+    """More pending pods."""
     trace: GivenCluster
-    """What comes and goes over virtual time, in place of a cluster."""
+    """The input of a replay over virtual time, in place of a cluster."""
     until: float | None
     """When a trace stops, in virtual seconds."""
     grid: Mapping[str, tuple[Any, ...]]
@@ -372,13 +370,14 @@ class Spec:
     """Settings by key, and their ``name``."""
     objectives: tuple[str, ...]
     folder: Path
-    """What the paths of policies and the like are relative to."""
+    """The folder to which the paths of policies and other files are relative."""
 
 
 def read_spec(source: PathLike | JsonObject) -> Spec:
     """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what came.
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what was
+    given.
     """
     if isinstance(source, Mapping):
         return _Reader(source, "sweep", Path()).spec()

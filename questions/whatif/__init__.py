@@ -1,2 +1,1 @@
-"""What-if: the smallest single changes after which a pod fits, or another node is its host, each of them
-tried."""
+"""The smallest single changes after which a pod fits, or another node is its host; each of them is tried."""

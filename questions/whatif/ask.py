@@ -1,4 +1,4 @@
-"""What-if: the search for changes that help a pod, the question, and its view."""
+"""The search for changes that help a pod, the question, and its view."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ from .suggestion import (
 
 Tell = Callable[[str], None]
 FIRSTS = 4
-"""Changes of the pod that are tried as the first one, at most."""
+"""How many changes of the pod are tried at most as the first of two."""
 SECONDS = 10
-"""Changes of a kind that are tried after it, at most."""
+"""How many changes of a family are tried at most as the second of two."""
 SHOWN = 3
-"""Suggestions of a kind at most, unless all are asked for."""
+"""How many suggestions a family has at most, unless all are asked for."""
 TRIALS = 100
-"""How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to
-fitting."""
+"""How many changes of a family are tried at most, unless all are asked for; nodes nearest to fitting come
+first."""
 
 
 # --- from the beginning -------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ fitting."""
 
 @attrs.define(eq=False)
 class Start:
-    """A scheduler that knows the cluster, before any pod is tried: whatever is done then is taken back."""
+    """A scheduler that knows the cluster, before any pod is tried; all later steps are undone."""
 
     simulation: Simulation
     run: Run
@@ -108,7 +108,7 @@ class Start:
 
     @contextmanager
     def trying(self) -> Iterator[Run]:
-        """A context in which the run goes on."""
+        """A context in which the run goes on; its end undoes everything."""
         self.run.take_ended()
         try:
             with self.run.savepoint():
@@ -119,7 +119,7 @@ class Start:
             outer = engine.point
             engine.point = None  # all is as at the start then: there is nothing to undo
             for name, pods in engine.pods_by_node().items():
-                # Taking back leaves pods in another order than they came; of equal ones the first in order is
+                # Undoing leaves pods in another order than they came; of equal ones the first in order is
                 # evicted.
                 if [pod.key for pod in pods] != [pod.key for pod in self.pods.get(name, ())]:
                     for pod in pods:
@@ -128,7 +128,7 @@ class Start:
             engine.point = outer
 
     def whole(self, edits: Edits) -> Simulation:
-        """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises
+        """The simulation of all pending pods after *edits*, which are made before anything runs. Raises
         :class:`EditError`."""
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
@@ -153,23 +153,23 @@ class Start:
 
 @attrs.frozen
 class ScheduledPod:
-    """A pod in a scenario, how it is scheduled, and what is wanted for it."""
+    """A pod in a scenario, the way it is scheduled, and the node that is wanted for it."""
 
     scenario: Scenario
     spec: SchedulerSpec
     subject: Subject
     order: str = "input"
     alone: bool = False
-    """The pods that come before are not scheduled first."""
+    """Whether the pods before it are not scheduled first."""
     want: str | None = None
     every: bool = False
-    """Nothing is left out: each change is tried, and all that help are listed."""
+    """Whether every change is tried, and all that help are listed."""
     defaults: bool = True
     observer: Observer = SILENT
 
     @contextmanager
     def turn(self, start: Start, pod: Pod) -> Iterator[WhatIfContext]:
-        """A context at the moment when it is the turn of *pod*."""
+        """A context at the turn of *pod*."""
         with start.trying() as run:
             earlier_pods = (
                 ()
@@ -195,17 +195,16 @@ class ScheduledPod:
 
 
 HelpFound = tuple[Explanation, tuple[Suggestion, ...], int]
-"""The decision before any change, with a wanted node all about that one; what helps, and how many decisions
-were asked for."""
+"""The explanation before any change, with a close-up of a wanted node; the suggestions; and how many
+decisions were tried."""
 
 
 def what_would_help(scheduled: ScheduledPod, simulation: Simulation, tell: Tell) -> HelpFound:
     """The changes that would help the pod; *simulation* is a new one of *scheduled*. *tell* is called with
     each family of changes before it is tried.
 
-    The observer learns of each change that helps as soon as it is found, before it is known what it does to
-    the other pods. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the
-    wanted one.
+    The observer learns of each change that helps as soon as it is found, before its effect on the other pods
+    is known. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if the wanted node does not exist.
     """
     pod = scheduled.subject.pod
     question = scheduled.subject.question(scheduled.spec.scheduler_names)
@@ -261,7 +260,7 @@ def _suggestions(
 def smallest_first(
     context: WhatIfContext, family: Family, trials: int | None, most: int | None
 ) -> Iterator[HelpfulChange]:
-    """Up to *most* changes of a *family* that help, of its first ones as many as *trials* says."""
+    """Up to *most* changes of a *family* that help, among its first *trials*."""
     changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
     return islice((helpful for change in changes if (helpful := context.helpful(change)) is not None), most)
 
@@ -270,7 +269,8 @@ def smallest_first(
 
 
 def _pairs(context: WhatIfContext, helpful: Sequence[HelpfulChange], tell: Tell) -> Iterator[HelpfulChange]:
-    """Two changes together, where no single one helps, or where putting names right is not all."""
+    """Pairs of changes, if no single one helps; otherwise pairs with corrected names, if these alone do not
+    help."""
     families = [family for _, family in FAMILIES]
     wrong = [] if any(helper.change.corrects for helper in helpful) else list(islice(corrected(context), 1))
     of_the_pod = (
@@ -287,7 +287,7 @@ def _pairs(context: WhatIfContext, helpful: Sequence[HelpfulChange], tell: Tell)
 
 
 def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[HelpfulChange]:
-    """Pairs that help: *first*, which is about the pod itself, and the smallest second one of each of
+    """Pairs that help: *first*, a change of the pod itself, and the smallest second one of each of
     *families*."""
     helpful: list[HelpfulChange] = []
     try:
@@ -314,8 +314,8 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
 def _in_whole_run(
     scheduled: ScheduledPod, helpful: HelpfulChange, before: Simulation, start: Start
 ) -> HelpfulChange:
-    """The pods that make room or take the pod's place, the fates of the others, and how many pods of a
-    workload find a node."""
+    """*helpful* with its effect on all pods, each at its turn: the fates of the others, the pod that takes
+    this one's place or room, and how many pods of a workload find a node."""
     pod = scheduled.subject.pod
     simulation = start.whole(Edits.parse(helpful.change.edits, defaults=scheduled.defaults))
     outcomes = simulation.outcomes
@@ -374,7 +374,7 @@ GROUPS = {
     4: "Add a node:",
     COSTLY: "At a cost: other pods lose their nodes, or this pod does not keep its own:",
 }
-"""By the group of a suggestion."""
+"""Group of a suggestion -> its title."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -382,14 +382,14 @@ class WhatIfResult(Result):
     """The changes that would help a pod."""
 
     explanation: Explanation
-    """The decision before any change; with a wanted node, all about that one."""
+    """The decision before any change; with a wanted node, a close-up of it."""
     want: str | None
     suggestions: tuple[Suggestion, ...]
     """The changes that help, those that disturb least first."""
     tried: int
     """How many decisions were tried."""
     explained: ExplainResult | None = None
-    """Why, for a page."""
+    """The explanation, for a page."""
 
     @property
     def host(self) -> str | None:
@@ -403,7 +403,7 @@ class WhatIfResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the pod fits, or something helps, and all pods of its workload."""
+        """Whether the pod fits and stays, or a change helps, and helps all pods of its workload."""
         count = len(self.explanation.answer.workload_pods)
         fits = self.fits and not self.explanation.answer.evicted_by
         return fits or any(suggestion.placed in (UNSET, count) for suggestion in self.suggestions)
@@ -515,8 +515,8 @@ def what_if(inputs: Input, options: WhatIfOptions, observer: Observer) -> WhatIf
 
     Where no single one is enough, two together are tried.
 
-    They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it
-    is scheduled first.
+    They are tried when it is the pod's turn: pods that :func:`~kubeclassic.simulate` tries before it are
+    scheduled first.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> container = {"name": "web", "resources": {"requests": {"cpu": "6"}}}
@@ -572,7 +572,7 @@ def helping(suggestions: Sequence[Suggestion]) -> str:
 
 
 def _edit_text(edit: str) -> CodeText:
-    """The way to try a change."""
+    """The option that makes *edit*, as code."""
     return CodeText(f"--set {shlex.quote(edit)}")
 
 
@@ -638,7 +638,7 @@ def _text_sections(result: WhatIfResult) -> Iterator[Section]:
 
 
 def outcome_of(suggestion: Suggestion) -> str:
-    """The node that the pod gets after a change, and what becomes of it and of others then."""
+    """The node that the pod gets after a change, and the fates of the pod and of others then."""
     texts = [suggestion.host]
     if suggestion.victims and not suggestion.effect:  # else the effect says what becomes of all pods
         texts.append(f"; {listed(suggestion.victims)} would have to leave")

@@ -45,8 +45,7 @@ Changes = Iterator[Change]
 
 
 def corrected(context: WhatIfContext) -> Changes:
-    """The pod with everything put right that nothing in the cluster is called, and with each of these
-    alone."""
+    """Corrections of names that nothing in the cluster has: all together, then each alone."""
     changes = [*_corrected_labels(context), *_corrected_taints_and_resources(context)]
     edits = tuple(edit for change in changes for edit in change.edits)
     together = (
@@ -67,14 +66,14 @@ def _name_hint(meant: str, name: str, count: int, noun: str = "node") -> str:
 
 
 def _label_hint(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> str:
-    """The same of a label."""
+    """The same hint for a label."""
     return _name_hint("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
 
 
 def _label_changes(
     facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None
 ) -> Changes:
-    """Labels that are wanted at *path* of a pod."""
+    """Corrections of the labels *pairs*, which a pod asks for at *path*."""
     for key, value in (pairs or {}).items():
         near = facts.near(key, value)
         if near is not None:
@@ -83,8 +82,7 @@ def _label_changes(
 
 
 def _corrected_labels(context: WhatIfContext) -> Changes:
-    """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods
-    to be near to."""
+    """Corrections of selected node labels, of topology keys, and of labels of pods to be near to."""
     pod = context.pod
     facts = node_labels(context.engine)
     yield from _label_changes(facts, "nodeSelector", "nodeSelector", pod.spec.node_selector)
@@ -121,8 +119,8 @@ def _corrected_labels(context: WhatIfContext) -> Changes:
 
 
 def _corrected_taints_and_resources(context: WhatIfContext) -> Changes:
-    """Taints that a toleration misses by its key, its value or its effect, and resources that a container
-    requests."""
+    """Corrections of tolerations that miss a taint by its key, value or effect, and of requested
+    resources."""
     taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
     for toleration in idle_tolerations(context.pod, taints):
         for taint in (candidate for candidate in taints if is_meant(toleration, candidate)):
@@ -160,10 +158,9 @@ def dropped_gates(context: WhatIfContext) -> Changes:
 
 
 def tolerations(context: WhatIfContext) -> Changes:
-    """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are
-    enough elsewhere.
+    """Tolerations for exactly the untolerated taints of a node, unless fewer of them are enough elsewhere.
 
-    Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
+    Taints for the state of a node are not tolerated: the pod would come to a node that cannot run it.
     """
     taint_sets = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
     sets = dict.fromkeys(
@@ -238,7 +235,7 @@ def dropped_ports(context: WhatIfContext) -> Changes:
 
 
 def looser_spread(context: WhatIfContext) -> Changes:
-    """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
+    """A maxSkew raised as little as possible, a node inclusion policy set to Honor, or a soft constraint."""
     for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
             continue
@@ -273,8 +270,8 @@ def looser_spread(context: WhatIfContext) -> Changes:
 
 
 def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
-    """Pods that could go with their nodes, one of several equal ones on a node; first those of lower
-    priority, then the smaller ones.
+    """Pods that could leave, each with its node; of equal ones on a node only one. Lower priorities come
+    first, then smaller pods.
 
     Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that
     cannot make enough room.
@@ -357,8 +354,8 @@ def without_anti_affinity(context: WhatIfContext) -> Changes:
 
 
 def higher_priority(context: WhatIfContext) -> Changes:
-    """The priority that is just high enough to evict others, from low to high; or eviction where the pod does
-    without."""
+    """The priorities just high enough to evict others, from low to high; also preemption for a pod that never
+    preempts."""
     if context.pod.spec.preemption_policy == "Never":
         words = "let the pod evict others (preemptionPolicy)"
         yield context.of_pod("priority", words, "preemptionPolicy=PreemptLowerPriority", evicts=True)
@@ -378,7 +375,7 @@ FIXED = (
     "beta.kubernetes.io/os",
     "beta.kubernetes.io/arch",
 )
-"""Labels that say what a node is: they are not changed to make a pod fit."""
+"""Labels of what a node is, which are not changed to make a pod fit."""
 PLACES = ("/zone", "/region", "/instance-type")
 """Endings of labels that may be added where they are missing, but do not change."""
 MOST_VALUES = 10
@@ -386,7 +383,7 @@ Labels = dict[str, str | None]
 
 
 def uncordoned(context: WhatIfContext) -> Changes:
-    """A node that takes pods again."""
+    """A node that is uncordoned."""
     for _, node in context.targets():
         if node.spec.unschedulable:
             taint = [f"taints-={UNSCHEDULABLE.key}"] if UNSCHEDULABLE in node.spec.taints else []
@@ -394,8 +391,8 @@ def uncordoned(context: WhatIfContext) -> Changes:
 
 
 def untainted(context: WhatIfContext) -> Changes:
-    """A node without the taints that the pod does not tolerate; those that say how it is are not removed by
-    hand."""
+    """A node without the taints that the pod does not tolerate; in words, taints of conditions go by curing
+    the node."""
     for _, node in context.targets():
         taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
         if not taints or (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
@@ -413,7 +410,7 @@ def untainted(context: WhatIfContext) -> Changes:
 
 
 def raised(context: WhatIfContext) -> Changes:
-    """A node with exactly as much more as is missing there."""
+    """A node with exactly the missing amounts of resources added."""
     for report, node in context.targets():
         if not is_short_only(report) or lacks_kind(context, report):
             continue
@@ -434,8 +431,7 @@ def raised(context: WhatIfContext) -> Changes:
 
 
 def labelled(context: WhatIfContext) -> Changes:
-    """A node with the labels that the pod asks for, or with a label by which pods are spread or kept
-    together."""
+    """A node with the labels that the pod selects, or with a topology key of its spread or affinity."""
     pod = context.pod
     spread = (constraint.topology_key for constraint in pod.spec.topology_spread_constraints)
     topology_keys = dict.fromkeys([*(term.topology_key for term in affinity_terms(pod)), *spread])
@@ -463,7 +459,7 @@ def labelled(context: WhatIfContext) -> Changes:
 
 
 def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
-    """The changes of the labels of *node* with which the pod selects it, for each term of the node affinity;
+    """The changes of labels of *node* with which the pod selects it, for each term of its node affinity;
     None: the label goes."""
     wrong: Labels = {
         key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value
@@ -554,7 +550,7 @@ HIGHEST = 100
 
 
 def selecting(context: WhatIfContext) -> Changes:
-    """A nodeSelector that means the wanted node."""
+    """A nodeSelector for the wanted node alone."""
     if context.pin is not None:
         words = f"select {context.want} by its hostname"
         yield context.of_pod("nodeSelector", words, f"nodeSelector.{HOSTNAME}={context.pin}")
@@ -590,7 +586,7 @@ def dropped_preferences(context: WhatIfContext) -> Changes:
 
 
 def avoided(context: WhatIfContext) -> Changes:
-    """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
+    """The PreferNoSchedule taints of the wanted node, tolerated or removed."""
     for _, node in context.targets():
         mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]
         taints = [taint for taint in mild if not tolerates(context.pod.spec.tolerations, taint)]
@@ -633,4 +629,4 @@ WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
     ("own preferences", dropped_preferences),
     ("taints that put off", avoided),
 )
-"""Those that make one node win among the nodes that fit."""
+"""The families that make one node win among the nodes that fit."""

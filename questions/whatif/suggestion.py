@@ -1,5 +1,5 @@
-"""A change that might help, how much each kind disturbs, what is told of one that helps, and trials when the
-pod's turn comes."""
+"""Changes that might help, the disturbance of each kind, suggestions of those that help, and trials at the
+pod's turn."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class Change:
     kind: ChangeKind
     words: str
     edits: Names
-    """As ``--set`` takes them."""
+    """Edits, as ``--set`` takes them."""
     size: float = 0.0
-    """Orders the changes of a kind: the smaller one first."""
+    """The order among changes of a kind, smallest first."""
     evicts: bool = False
-    """It is enough that room is made: pods may have to leave."""
+    """Whether it is enough that room is made, even if pods have to leave."""
     corrects: bool = False
-    """It puts right what nothing in the cluster is called, and comes before all others."""
+    """Whether it corrects a name that nothing in the cluster has; such changes come before all others."""
 
     @property
     def disturbs(self) -> int:
@@ -98,7 +98,7 @@ class Effect(Record):
 
     @property
     def words(self) -> str:
-        """In a sentence.
+        """The effect in a sentence.
 
         >>> Effect(5, 3, 4, ("shop/b", "shop/c"), ("shop/a",), ("shop/d",)).words
         'no node for shop/b and shop/c, shop/a evicted, 1 other spared; 3 of 5 pods placed, 4 before'
@@ -114,9 +114,9 @@ class Suggestion(Record, kw_only=True):
     """A change after which the pod has a host."""
 
     change: str
-    """What changes, in words."""
+    """The change in words."""
     patch: Names
-    """The same for --set."""
+    """The change as edits for --set."""
     host: str
     """The node that the pod gets after it."""
     kind: ChangeKind
@@ -134,11 +134,11 @@ class Suggestion(Record, kw_only=True):
     placed: Count | UnsetType = UNSET
     """Of a workload: how many of its pods have a node after the change, once all have had their turn."""
     effect: Effect | UnsetType = UNSET
-    """What it does to the other pods; absent where none has a turn."""
+    """The effect on the other pods; absent where none has a turn."""
 
     @property
     def is_costly(self) -> bool:
-        """Whether it costs more of the others their node than it spares, or does not last."""
+        """Whether it costs more other pods their node than it spares, or does not last."""
         effect = self.effect
         if effect:
             harms = len(effect.without_node + effect.evicted) > len(effect.spared)
@@ -148,7 +148,7 @@ class Suggestion(Record, kw_only=True):
 
     @property
     def group(self) -> int:
-        """The tens of how much it disturbs; costly ones come after all others."""
+        """The tens of ``disturbs``; costly suggestions come after all others."""
         return COSTLY if self.is_costly else self.disturbs // 10
 
 
@@ -176,8 +176,8 @@ class HelpfulChange:
 
     @property
     def rank(self) -> tuple[int, bool, int, float]:
-        """Orders suggestions: by their groups, then those that are enough for all pods of a workload, then by
-        how much and by size."""
+        """The order of suggestions: by group, then those that are enough for all pods of a workload, then by
+        disturbance and by size."""
         return self.suggestion.group, not self.is_enough, self.suggestion.disturbs, self.change.size
 
 
@@ -196,7 +196,7 @@ class Obstacles(Record):
     against: str | None
     """The node that the pod gets."""
     leads: tuple[Lead, ...]
-    """How the wanted node's scores differ from those of that one."""
+    """The differences between the scores of the wanted node and of the node that the pod gets."""
 
 
 class WhatIfDocument(ResultDocument, kw_only=True):
@@ -220,7 +220,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     ignored: str | None
     """Why the pod is not scheduled at all; null if it is."""
     workload: str | None
-    """The workload that was named, of which the pod is one, as Deployment shop/web."""
+    """The given workload, to which the pod belongs, as Deployment shop/web."""
     workload_pods: Names
     """All pods of that workload; if some are pending, without finished ones."""
     workload_waiting: Names | UnsetType = UNSET
@@ -232,7 +232,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     fits: bool
     """The pod gets a node, or the wanted one, without any change."""
     keeps: Obstacles | None
-    """What keeps the pod from the wanted node."""
+    """The obstacles between the pod and the wanted node."""
     missing: Names
     """Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."""
     causes: tuple[FailedDemand, ...]
@@ -249,7 +249,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
 
 @attrs.define(eq=False, slots=False)
 class WhatIfContext:
-    """*run* at the moment when it is the turn of *pod*, which is not decided yet."""
+    """*run* at the turn of *pod*, which is not decided yet."""
 
     run: Run
     pod: Pod
@@ -276,7 +276,7 @@ class WhatIfContext:
 
     @cached_property
     def siblings(self) -> list[Pod]:
-        """The other pods of its controller, on nodes or not: what changes the pod's template changes them
+        """The other pods of its controller, on nodes or not; a change of the pod's template changes them
         too."""
         owner = self.pod.controller
         if owner is None:
@@ -287,8 +287,8 @@ class WhatIfContext:
         return [pod for pod in pods if pod.key != self.pod.key and pod.controller == owner]
 
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
-        """The nodes that a change could make the host, the nearest to fitting first: those that do not fit,
-        or the one that is wanted."""
+        """The nodes that a change could make the host: those that do not fit, the nearest first, or only the
+        wanted one."""
         for report in self.reports:
             node = self.engine.node(report.name)
             if node is not None and (report.name == self.want if self.want is not None else not report.fits):
@@ -305,8 +305,7 @@ class WhatIfContext:
 
     @property
     def pin(self) -> str | None:
-        """The value of the label by which a nodeSelector means the wanted node alone; None if there is
-        none."""
+        """The hostname label of the wanted node, if it selects that node alone; else None."""
         node = None if self.want is None else self.engine.node(self.want)
         value = None if node is None else node.labels.get(HOSTNAME)
         if value and sum(other_node.labels.get(HOSTNAME) == value for other_node in self.nodes()) == 1:
@@ -330,8 +329,7 @@ class WhatIfContext:
 
     @contextmanager
     def after(self, *edits: str) -> Iterator[WhatIfContext]:
-        """A context in which the cluster is as *edits* make it, as it is then. Raises :class:`EditError` if
-        one does nothing."""
+        """A context after *edits* of the cluster. Raises :class:`EditError` if one does nothing."""
         pairs, edits_made = Edits.parse(edits, defaults=self.defaults).pairs(
             self.objects, priorities=self.priorities
         )
@@ -346,7 +344,7 @@ class WhatIfContext:
             )
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
-        """The decision on *pod*, or on the pod as it is, now; *makes_room*: with the victims."""
+        """The decision on *pod* now, by default on the pod of the context; *makes_room*: with the victims."""
         self.pause()
         target = self.pod if pod is None else pod
         self.tried += 1
@@ -354,8 +352,8 @@ class WhatIfContext:
             return self.engine.schedule(target, details=False, only_host=not makes_room)
 
     def helpful(self, change: Change) -> HelpfulChange | None:
-        """The suggestion of *change*, if it helps; where another node than the wanted one wins, the pod is
-        pinned to it as well."""
+        """The suggestion of *change*, if it helps; if another node than the wanted one wins, the pod is
+        pinned to the wanted one as well."""
         try:
             for pins in (False, True):
                 if pins:
@@ -377,8 +375,8 @@ class WhatIfContext:
         return None
 
     def outcome(self, change: Change, decision: Decision) -> HelpfulChange | None:
-        """The suggestion of *change* by *decision* after it, with room made if it *evicts*; None if it does
-        not do what is asked for."""
+        """The suggestion of *change* by the *decision* after it, with room made if it *evicts*; None if it
+        does not help."""
         host = decision.host
         victims = tuple[Pod, ...]()
         if change.evicts:
@@ -420,10 +418,9 @@ MOST = 200
 
 
 def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
-    """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the
-    way.
+    """Requests lowered so far that the pod fits on a node where only resources are in the way.
 
-    Of two nodes where the same or more has to go, only the better one counts.
+    A node is left out if the same or more is missing there than on an earlier one where that helped.
     """
     shortfalls: list[dict[str, int]] = []
     count = 0
@@ -437,7 +434,7 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
             for shortfall in shortfalls
         ):
             continue
-        # Its pods of the same controller ask for less, too: so that one more fits, and all that wait.
+        # Its pods of the same controller request less, too: so much that one more fits, or all that wait.
         siblings = {pod.key for pod in context.siblings}
         running = sum(entry.pod.key in siblings for entry in context.on(report.name))
         waiting = 0 if is_daemon(context.pod) else sum(not pod.spec.node_name for pod in context.siblings)
@@ -466,14 +463,14 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
 
 
 def is_short_only(report: NodeReport) -> bool:
-    """Whether nothing but too little of resources is against a node."""
+    """Whether shortages of resources are the only reasons against a node."""
     reasons = report.objected or report.reasons
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
 
 
 def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
-    """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not
-    one that has too little."""
+    """Whether the node has none of an extended resource that other nodes have: then it is the wrong node, not
+    one with too little."""
     extended = (short.resource for short in report.shortages if "/" in short.resource)
     having = (
         {node.name for node in context.nodes() if units(name, node.status.allocatable)} for name in extended
@@ -482,12 +479,12 @@ def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
 
 
 def _lowering_edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
-    """The edits with which the pod requests exactly what is free of a resource; None if that cannot be.
+    """The edits with which the pod requests exactly the free amount of a resource; None if there are none.
     Sidecars stay as they are."""
     name = short.resource
     spec = context.pod.spec
     if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
-        # The same where the pod as a whole asks for the resource, whatever its containers ask for.
+        # The request of the pod as a whole counts, whatever its containers request.
         target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
         if target < 0:
             return None
@@ -497,7 +494,7 @@ def _lowering_edits(context: WhatIfContext, short: NodeShortage) -> list[str] | 
         context.engine, PodSpec(init_containers=(_PROBE,)), CPU
     )
     ending = []
-    """The init containers that end, each with what the sidecars before it ask for."""
+    """The init containers that end, each with the requests of the sidecars before it."""
     running = 0
     for container in spec.init_containers:
         if knows_sidecars and container.is_sidecar:
@@ -508,7 +505,7 @@ def _lowering_edits(context: WhatIfContext, short: NodeShortage) -> list[str] | 
     overhead = short.asked - max(
         [running + sum(requests), *(before + units(name, container.requests) for container, before in ending)]
     )
-    # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
+    # Upstream: where more is used than there is, a pod that requests nothing at all still fits.
     target = max(short.free, 0) - overhead
     if name == "pods" or target < running or overhead < 0:
         return None
@@ -540,7 +537,7 @@ def _request_edits(
 
 
 def units(name: str, amounts: Map[Quantity]) -> int:
-    """Millicores, bytes or pieces."""
+    """The amount of the resource *name* in millicores, bytes or pieces."""
     quantity = amounts.get(name)
     if quantity is None:
         return 0

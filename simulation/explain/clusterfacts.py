@@ -14,7 +14,7 @@ from ...api.words import count_of
 from ...exceptions import near_names
 
 MOST_VALUES = 3
-"""Values of a label that are named."""
+"""How many values of a label are named."""
 ABSENCE = ("NotIn", "DoesNotExist")
 """Operators that ask for the absence of a label."""
 
@@ -35,7 +35,7 @@ def near_keys(key: str, keys: Collection[str]) -> list[str]:
 
 
 def have(count: int, noun: str = "") -> str:
-    """The number of those that have something.
+    """The number of objects, with its verb.
 
     >>> have(1), have(2, "node")
     ('1 has', '2 nodes have')
@@ -45,8 +45,8 @@ def have(count: int, noun: str = "") -> str:
 
 @attrs.frozen
 class LabelFacts:
-    """The labels of all nodes, or of all pods on nodes: key -> value -> how many have it; *noun*: what has
-    them."""
+    """The labels of all nodes, or of all pods on nodes: key -> value -> how many have it; *noun*: the word
+    for these objects."""
 
     counts: Mapping[str, Counter[str]]
     noun: str = "node"
@@ -65,8 +65,8 @@ class LabelFacts:
         return self.counts.get(key, Counter())[value]
 
     def near(self, key: str, value: str) -> tuple[str, str] | None:
-        """The label that is probably meant by one that none has: another value of the key, or the value of
-        another key."""
+        """The label that is probably meant by one that no object has: another value of the key, or the value
+        of another key."""
         if self.having(key, value):
             return None
         if key in self.counts:
@@ -77,7 +77,7 @@ class LabelFacts:
         )
 
     def note(self, key: str, value: str) -> str:
-        """The number of objects with the label; if none, what they have in its place.
+        """The number of objects with the label; if there are none, the labels in its place.
 
         >>> facts = LabelFacts.of([{"pool": "general"}, {"pool": "general"}, {"pool": "gpu"}])
         >>> facts.note("pool", "gpu"), facts.note("pool", "genral"), facts.note("pol", "gpu")
@@ -94,7 +94,7 @@ class LabelFacts:
         return f"no {self.noun} has it; {self._values(key)}" if key in self.counts else self.without(key)
 
     def without(self, key: str) -> str:
-        """A note that none has the label *key*, and which one is near; empty if one has it.
+        """A note that no object has the label *key*, with a near one; empty if one has it.
 
         >>> LabelFacts.of([{"zone": "a"}]).without("zne")
         'no node has the label zne; there is zone'
@@ -105,7 +105,7 @@ class LabelFacts:
         return f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
 
     def note_of(self, expression: Requirement) -> str:
-        """The same of an expression over labels; empty where it is about their absence."""
+        """The note for an expression over labels; empty where it is about their absence."""
         key = expression.key
         if expression.operator in ABSENCE:
             return ""
@@ -119,7 +119,7 @@ class LabelFacts:
         return self.without(key) or self._values(key)
 
     def lacks(self, expression: Requirement) -> bool:
-        """Whether none has any of the labels that *expression* asks for."""
+        """Whether no object has any of the labels that *expression* asks for."""
         matches = match_expressions_selector((expression,))
         return expression.operator not in ABSENCE and not any(
             matches({expression.key: value}) for value in self.counts.get(expression.key, ())
@@ -137,8 +137,7 @@ class LabelFacts:
 
 
 SET_BY_CLUSTER = "node.kubernetes.io/"
-"""How the keys of taints begin that the cluster itself sets and takes away, by what the node says of
-itself."""
+"""The beginning of keys of taints that the cluster itself sets and removes, by a node's state."""
 CONDITIONS = {
     "node.kubernetes.io/not-ready": "ready",
     "node.kubernetes.io/unreachable": "reachable",
@@ -149,11 +148,11 @@ CONDITIONS = {
     "node.cloudprovider.kubernetes.io/uninitialized": "initialized",
     "node.kubernetes.io/out-of-service": "in service",
 }
-"""Key of a taint that says how a node is -> what the node is without it."""
+"""Key of a taint for a node's state -> the words for a node without it."""
 
 
 def is_state(taint: Taint) -> bool:
-    """Whether the cluster sets *taint* and takes it away itself, by how the node is.
+    """Whether the cluster itself sets and removes *taint*, by the node's state.
 
     >>> is_state(Taint(key="node.kubernetes.io/not-ready")), is_state(Taint(key="nvidia.com/gpu"))
     (True, False)
@@ -173,7 +172,7 @@ def taint_text(taint: Taint) -> str:
 
 
 def toleration_text(toleration: Toleration) -> str:
-    """A toleration in the same form; one that takes any value has none."""
+    """A toleration as :func:`taint_text` writes taints, without a value if it takes any."""
     value = f"={toleration.value}" if toleration.value and toleration.operator != "Exists" else ""
     return f"{toleration.key}{value}{f':{toleration.effect}' if toleration.effect else ''}"
 

@@ -1,5 +1,5 @@
-"""Explains a decision: each node's part in it, what decided among those that fit, and what evicting pods
-would do; and finds the pod that a name means."""
+"""The explanation of a decision: each node's part in it, what decided among those that fit, and what evicting
+pods would do; and the pod that a name means."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ DISKS = {name: plugin.disk for plugin in _DISK_PLUGINS for name in (plugin.name,
 
 @define(eq=False)
 class JudgedNodes:
-    """Makes the reports of the rows of a *decision*; *cycle* is one for the same pod on the same snapshot."""
+    """The maker of reports on the rows of a *decision*; *cycle*: one for the same pod on the same
+    snapshot."""
 
     engine: Engine
     cycle: Cycle
@@ -163,8 +164,8 @@ class JudgedNodes:
     # --- one row --------------------------------------------------------------------------------------------
 
     def judged(self, row: int) -> tuple[FilterPass, int] | None:
-        """The pass that counts for a row, with the pods nominated there or without them, and the row's place
-        in it; None without any."""
+        """The filter pass that counts for a row, and the row's place in it; None if there is none. It is the
+        pass with nominated pods if the node fails with them, else the one without."""
         if self.details.search is None:
             return None
         verdict = self.details.search.verdict
@@ -215,8 +216,8 @@ class JudgedNodes:
                 counted = False
 
     def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
-        """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and
-        how much it has in all."""
+        """The amounts of the resource *name*: requested by the pod, free on node *at* of a batch, and
+        allocatable there."""
         if name == "pods":
             places = int(nodes.max_pods[at])
             return 1, places - int(nodes.pod_count[at]), places
@@ -228,7 +229,7 @@ class JudgedNodes:
         )
 
     def explanation(self, node: str | None) -> Explanation:
-        """The whole explanation, with all about *node*."""
+        """The whole explanation, with a close-up of *node*."""
         details = self.details
         engine = self.engine
         pod = self.decision.pod
@@ -356,7 +357,7 @@ class JudgedNodes:
 
 
 _NEEDED = re.compile("volume|claim|class", re.IGNORECASE)
-"""What a refusal for an object that is not there speaks of."""
+"""Words in a refusal for a missing object."""
 _DEVICES = re.compile("ResourceClaim|device class")
 
 
@@ -374,8 +375,8 @@ def explain_in(
 ) -> Explanation:
     """Explain *pod* when it is its turn in a new *simulation*: see :func:`explain`.
 
-    The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked
-    about as if it had none: it is taken off its node first, and no pod is scheduled.
+    The pods that come before it are scheduled first, unless *alone*. A pod on a node is explained as if it
+    had none: it is taken off its node first, and no pod is scheduled.
     """
     run = begun_without_node(simulation, pod)
     host = pod.node_name
@@ -398,8 +399,8 @@ def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
 def refused(
     scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]
 ) -> Iterator[tuple[Pod, tuple[str, ...]]]:
-    """The running *pods* that *engine*, a new one, would not put on their nodes now, and why; static ones
-    come without a scheduler."""
+    """The running *pods* that *engine*, a new one, would not put on their nodes now, and why. Static pods are
+    left out, as no scheduler places them."""
     run = Run(engine)
     run.feed.put_all(scenario.objects)
     for pod in [pod for pod in engine.pods() if pods(pod) and not is_mirror(pod)]:
@@ -426,7 +427,7 @@ def freed(pod: Pod) -> Pod:
 def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation:
     """The decision of *engine* on *pod* now, and its reasons; visiting order and round robin do not move.
 
-    With *node* the explanation has all about that node. Raises
+    With *node* the explanation has a close-up of that node. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
     """
     engine.fresh_table()
@@ -444,7 +445,7 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
 
 
 def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
-    """The objections of each rule to each node for *pod*, which leaves no trace; by node."""
+    """Node -> the objections of each rule to it for *pod*; the decision leaves no trace."""
     with engine.preserving_state(pod):
         decision = engine.schedule(pod)
     if not decision.has_details or decision.details.search is None:
@@ -476,8 +477,8 @@ _WHY = {
 }
 
 
-# Which pod a name means: a pod, waiting or on a node, or a workload of which one pod stands for all; and why
-# a pod is not scheduled.
+# Which pod a name means: a pod, pending or on a node, or a workload with one pod for all; and why a pod is
+# not scheduled.
 
 
 @frozen
@@ -486,13 +487,13 @@ class Subject:
 
     pod: Pod
     workload: str | None = None
-    """The workload that was named, as ``Deployment shop/web``; None if a pod was."""
+    """The given workload, as ``Deployment shop/web``; None if a pod was given."""
     pods: tuple[Pod, ...] = ()
     """All pods of that workload."""
     refused: str | None = None
     """Why the API server would refuse the pod."""
     waiting: tuple[Pod, ...] = ()
-    """Those of the workload's pods that find no node when all have had their turn, the first one first."""
+    """Pods of the workload that find no node when all have had their turn, the first one first."""
 
     @property
     def concerns(self) -> frozenset[str]:
@@ -512,8 +513,8 @@ class Subject:
         )
 
     def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
-        """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are
-        scheduled."""
+        """The fields of the answer about the question itself; *scheduler_names*: the schedulers whose pods
+        are scheduled."""
         reason = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.node_name
         scheduler_name = self.pod.scheduler_name
@@ -549,8 +550,8 @@ class Subject:
         }
 
     def after(self, simulation: Simulation) -> Subject:
-        """The same about the first pod of the workload that finds no node in a new *simulation* of the whole
-        input, if one does not."""
+        """The subject with the first pod of its workload that finds no node, if there is one; *simulation*: a
+        new one of the whole input."""
         alive = [pod for pod in self.pods if _rank(pod) < OVER]
         if len(alive) < 2 or all(pod.node_name for pod in alive):
             return self
@@ -576,7 +577,7 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with
     kubectl's names of kinds.
 
-    Of several pods of one name, and of a workload's, one that waits is meant. Raises
+    Of several pods of one name, and of a workload's, a pending one is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
     existing = of_kind(Pod, scenario.objects)
@@ -666,7 +667,7 @@ OVER = 2
 
 
 def _rank(pod: Pod) -> int:
-    """0 for a pod that waits, then those on nodes, then those that are over."""
+    """The rank of a pod: 0 for a pending one, 1 on a node, :data:`OVER` if finished or being deleted."""
     if pod.is_terminal or pod.is_terminating:
         return OVER
     return 1 if pod.node_name else 0

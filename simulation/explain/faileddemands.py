@@ -1,8 +1,8 @@
 """The demand behind a reason: the selector, the term, the constraint, the port or the taint that fails.
 
-Selectors of nodes, and taints, are read off the objects. What depends on other pods is asked of the
-scheduler: the pod is decided once more with this one demand in place of all of its kind, and the nodes that
-are turned down for the same reason are turned down by it.
+Selectors of nodes, and taints, are read off the objects. Demands that depend on other pods are tried: the
+pod is decided once more with this one demand in place of all of its kind, and the nodes that are rejected for
+the same reason are rejected by it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ DISKS = frozenset({"NoDiskConflict", "VolumeRestrictions"})
 
 
 def claims_known(engine: Engine, pod: Pod) -> list[PersistentVolumeClaim]:
-    """The claims of *pod* that there are."""
+    """The claims of *pod* that exist."""
     return [claim for key in engine.claims_of(pod) if (claim := engine.listings.claims.get(key)) is not None]
 
 
@@ -150,7 +150,7 @@ def _reach_text(volume: PersistentVolume, node: Node) -> str:
 
 
 def _text(key: str, operator: str, values: Sequence[str]) -> str:
-    """``key value`` for one value, else the whole."""
+    """``key value`` for one value, else the whole expression."""
     if operator == "In" and len(values) == 1:
         return f"{key} {values[0]}"
     return f"{key} {operator} [{', '.join(values)}]"
@@ -160,7 +160,7 @@ def _text(key: str, operator: str, values: Sequence[str]) -> str:
 
 
 MOST_DOMAINS = 5
-"""Domains that are named."""
+"""How many domains are named."""
 
 
 @attrs.frozen
@@ -180,8 +180,8 @@ class SpreadCounts:
         return 0 if len(self.counts) < self.min_domains else min(self.counts.values())
 
     def note(self, key: str, failing: Collection[str], nodes: Collection[Node], pod: Pod) -> str:
-        """The counts, which of the emptiest domains the pod cannot use, and the sum by which the emptiest of
-        *failing* domains fails."""
+        """The counts in words. They include an emptiest domain that the pod cannot use, and the sum by which
+        the emptiest of *failing* domains fails."""
         by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
         shown = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST_DOMAINS]) + (
             ", ..." if len(by_count) > MOST_DOMAINS else ""
@@ -297,8 +297,8 @@ Judge: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
 
 @attrs.define(eq=False)
 class Causes:
-    """Finds what is behind the reasons against the nodes of *reports*; *judge* decides a changed pod without
-    a trace."""
+    """The finder of the demands behind the reasons against nodes; *judge* decides a changed pod without a
+    trace."""
 
     engine: Engine
     pod: Pod
@@ -335,7 +335,7 @@ class Causes:
     def _rejecting_nodes(
         self, reports: Iterable[NodeReport], rules: Collection[str]
     ) -> Iterator[tuple[NodeReport, Node]]:
-        """The nodes that one of *rules* has something against."""
+        """The nodes that one of *rules* objects to."""
         for report in reports:
             node = self.engine.node(report.name)
             if node is not None and any(objection.rule in rules for objection in report.objections):
@@ -344,8 +344,8 @@ class Causes:
     # --- what nodes have ------------------------------------------------------------------------------------
 
     def _selectors(self, reports: Sequence[NodeReport], rules: Collection[str]) -> None:
-        """The selectors that fail where a rule says so; what no node has, even if another rule came first on
-        every node."""
+        """The selectors that fail on nodes that a rule of selectors rejects. If another rule came first on
+        every node: those that no node meets."""
         selector: Labels = self.pod.spec.node_selector or {}
         terms = node_terms(self.pod)
         if not selector and not terms:
@@ -393,7 +393,7 @@ class Causes:
                 self._add(demand, report)
 
     def _taints(self, reports: Sequence[NodeReport]) -> None:
-        """The taints that are not tolerated, and tolerations that no node has a taint for, but nearly so."""
+        """The taints that are not tolerated, and tolerations that match no taint but nearly match one."""
         taints = [taint for node in self.engine.nodes() for taint in node.spec.taints]
         idle = idle_tolerations(self.pod, taints)
         for report, node in self._rejecting_nodes(reports, TAINTS):
@@ -408,7 +408,7 @@ class Causes:
                         )
 
     def _resources(self, reports: Sequence[NodeReport]) -> None:
-        """Resources that the pod requests, and that no node has."""
+        """Requested resources that no node has; and short ones whose request is not the containers' alone."""
         short = {shortage.resource: shortage for report in reports for shortage in report.shortages}
         if not short:
             return
@@ -486,10 +486,10 @@ class Causes:
                 self._add(FailedDemand(field, text, 0, ""), report)
 
     def _devices(self, reports: Sequence[NodeReport]) -> None:
-        """The claims to devices of which a node has too few, or enough for each request alone; and the pods
-        nominated to a node.
+        """The claims to devices of which a node has too few, or enough only for each request alone; and
+        nominated pods that are in the way.
 
-        Room was made there for these, and only as they count they are in the way.
+        Room was made there for these pods: they are in the way only because they count.
         """
         for report in reports:
             accounts = report.devices or ()
@@ -533,7 +533,7 @@ class Causes:
                 self._add(replace(demand, note="only because nominated pods count"), *nominated_only)
             failing = [report for report in failing if report not in nominated_only]
             if demand_rules == SPREAD and failing and not demand.absent:
-                # How the peers of the pod, which has one constraint, are spread, as far as it is failing.
+                # The spread of the pod's peers by its only constraint, with the domains where it fails.
                 counts = spread_counts(self.engine, pod)
                 nodes = self.engine.nodes()
                 key = pod.spec.topology_spread_constraints[0].topology_key
@@ -546,8 +546,7 @@ class Causes:
         self._anti_affinities(reports)
 
     def _single_demands(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
-        """Each demand about other pods, after the rules that see to it and before the pod with this one alone
-        of its kind."""
+        """The demands about other pods, each with its rules and a pod with no other of its kind."""
         spec = self.pod.spec
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable == "DoNotSchedule":
@@ -626,8 +625,7 @@ class Causes:
     # --- notes ----------------------------------------------------------------------------------------------
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
-        """The number of pods on nodes that *selector* matches; of one that matches none the label that is
-        near."""
+        """The number of pods on nodes that *selector* matches; if it matches none, a near label."""
         pods = self.engine.pods()
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
         count = sum(selects(selector, pod_labels) for pod_labels in labels)
@@ -663,7 +661,7 @@ def resources_of(engine: Engine) -> Counter[str]:
 
 
 def text_of(expression: Requirement) -> str:
-    """An expression as it is read: ``pool In [general, gpu]``."""
+    """An expression in words: ``pool In [general, gpu]``."""
     values = f" [{', '.join(expression.values)}]" if expression.values else ""
     return f"{expression.key} {expression.operator}{values}"
 

@@ -37,7 +37,7 @@ class NodeShortage(Record):
 
 
 class VolumeExcess(Record):
-    """Volumes of which a node cannot attach as many more as the pod has."""
+    """Volumes of the pod beyond the number that a node can attach."""
 
     driver: str
     """The driver, or the in-tree plugin."""
@@ -103,18 +103,18 @@ class NodeReport(Record):
     causes: Names = ()
     """The selectors, terms and constraints of the pod that fail here, and the untolerated taints."""
     objections: tuple[Objection, ...] = ()
-    """Of every rule, asked or not."""
+    """The objections of every rule, asked or not."""
     shortages: tuple[NodeShortage, ...] = ()
     volumes: tuple[VolumeExcess, ...] | UnsetType = UNSET
-    """Where volumes exceed a limit."""
+    """Volumes beyond a limit of the node."""
     scores: Scores = field(default_factory=dict)
     total: int | None = None
     """null if the node was not scored."""
     code: str | UnsetType | None = UNSET
     """From 1.17 on: the code of its status."""
     devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
-    """Where claims to devices cannot be served: the devices that the node reaches, by request or
-    alternative."""
+    """The devices that the node reaches, by request or alternative, where claims to devices cannot be
+    served."""
 
     @property
     def rules(self) -> Names:
@@ -133,8 +133,8 @@ class NodeReport(Record):
 
     @property
     def nearness(self) -> tuple[int, bool, int, bool, float]:
-        """A key that sorts the nodes that do not fit: by number of obstacles, those that the pod wants first,
-        those without a resource behind, then what is least short.
+        """A key that sorts the nodes that do not fit: by number of obstacles, nodes that the pod wants first,
+        nodes without a resource behind, then by the shortage.
         """
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
         devices = self.devices or ()
@@ -241,13 +241,13 @@ class HostChoice(Record):
     ties: Names
     """The nodes that have it, in visiting order."""
     tie_break: str
-    """Which of several best nodes is taken, in a sentence."""
+    """The choice among several best nodes, in a sentence."""
     against: str | None
     """The best of the other nodes; null if all have the same total."""
     decided: str | None
     """The rule that contributes most to the host's lead over that node."""
     leads: tuple[Lead, ...]
-    """How the host differs from that one, the rule that matters most first."""
+    """The host's leads over that node, rule by rule, the greatest first."""
     constant: Scores
     """Rules that give every node the same score."""
     max_score: int
@@ -319,7 +319,7 @@ class EvictionOutcome(Record, kw_only=True):
     """The outcome of preemption for a pod that fits nowhere."""
 
     node: str | None = None
-    """Where room would be made; null if that does not help."""
+    """The node where room would be made; null if that does not help."""
     victims: tuple[Victim, ...] = ()
     budget_violations: Count = 0
     """Victims that a PodDisruptionBudget protects."""
@@ -422,18 +422,18 @@ class CloseUp(Record):
     node: str
     fits: bool
     whole_pod: Names = ()
-    """What was decided before the node was evaluated: why the pod was rejected, or the node left out."""
+    """Decisions before the node was evaluated: why the pod was rejected, or the node left out."""
     verdicts: tuple[RuleVerdict, ...] = ()
-    """In running order."""
+    """The verdicts of the rules, in running order."""
     room: tuple[RequestedResource, ...] = ()
-    """Of each resource that the pod requests, and of places for pods."""
+    """The amounts of each resource that the pod requests, and of places for pods."""
     devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
-    """Where claims to devices cannot be served: the devices that the node reaches, by request or
-    alternative."""
+    """The devices that the node reaches, by request or alternative, where claims to devices cannot be
+    served."""
     scores: Scores = field(default_factory=dict)
     total: int | None = None
     would_score: bool = False
-    """The scores the node would have if it fitted and was reached."""
+    """The scores are those that the node would have if it fitted and was reached."""
     place: Annotated[int, says("From 1 on.", ge=1)] | None = None
     """1 for the best total; null: not scored."""
     out_of: Count = 0
@@ -441,9 +441,9 @@ class CloseUp(Record):
     against: str | None = None
     """The host, or for the host itself the next best node."""
     leads: tuple[Lead, ...] = ()
-    """How this node's scores differ from those of that one."""
+    """The differences between the scores of this node and of that one."""
     victims: tuple[Victim, ...] | None = None
-    """Who would have to leave; null if that does not help, or is not needed."""
+    """Pods that would have to leave; null if that does not help, or is not needed."""
     no_room: str | None = None
     """Why evicting pods makes no room here."""
 
@@ -461,8 +461,8 @@ class CloseUp(Record):
 
 
 class FailedDemand(Record):
-    """A requirement of the pod that nodes do not meet, or a taint it does not tolerate, in the words of the
-    manifest."""
+    """A requirement of the pod that nodes do not meet, or a taint that it does not tolerate. It is written as
+    in the manifest."""
 
     field: str
     """nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request,
@@ -472,14 +472,13 @@ class FailedDemand(Record):
     nodes: Count
     """The nodes that fail it."""
     note: str
-    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not
-    known."""
+    """A note on the cluster, such as: no node has it; 5 have pool=general. Empty if nothing is known."""
     absent: bool = False
     """Nothing in the cluster meets it."""
 
     @property
     def words(self) -> str:
-        """Both in a line."""
+        """Field and text in a line."""
         return f"{self.field} {self.text}"
 
 
@@ -523,7 +522,7 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     ignored: str | None = None
     """Why the pod is not scheduled at all; null if it is."""
     workload: str | None = None
-    """The workload that was named, of which the pod is one, as Deployment shop/web."""
+    """The given workload, to which the pod belongs, as Deployment shop/web."""
     workload_pods: Names = ()
     """All pods of that workload; if some are pending, without finished ones."""
     workload_waiting: Names | UnsetType = UNSET
@@ -538,17 +537,17 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """The predicates or filter plugins in running order; empty if no node was asked."""
     counts: NodeCounts = NodeCounts(0, 0, 0, 0)
     choice: HostChoice | None = None
-    """How the host was chosen among several that fit."""
+    """The choice of the host among several nodes that fit."""
     reasons: tuple[ReasonGroup, ...] = ()
-    """By reason; first what alone keeps the pod from nodes."""
+    """Nodes by reason; first reasons that alone keep the pod from nodes."""
     missing: Names = ()
     """Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."""
     causes: tuple[FailedDemand, ...] = ()
     """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
     eviction: EvictionOutcome | None = None
-    """What evicting pods would do."""
+    """The outcome of evicting pods."""
     close_up: CloseUp | None = None
-    """With --node: all about that node."""
+    """--node: that node in full."""
     nodes: tuple[NodeReport, ...] = ()
     """Nodes that fit, best first, then the others, nearest first; with --node only that one."""
 
@@ -580,7 +579,7 @@ class Explanation:
     decision: Decision
     answer: ExplanationDocument
     asks_all: bool = False
-    """Whether a node that a rule has turned down is asked by the others too."""
+    """Whether the other rules are asked too about a node that one has rejected."""
 
     @classmethod
     def of(cls, decision: Decision, release: str, asks_all: bool = False, **fields: Any) -> Explanation:
@@ -599,5 +598,5 @@ class Explanation:
         return cls(decision, answer, asks_all)
 
     def with_fields(self, **more: Any) -> Explanation:
-        """The same with *more* in the answer."""
+        """The explanation with *more* in the answer."""
         return attrs.evolve(self, answer=replace(self.answer, **more))

@@ -23,14 +23,14 @@ SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 _WANTED = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", ".gz"))
 
 MAX_UNPACKED = "KUBECLASSIC_MAX_UNPACKED"
-"""The environment variable with the bytes, such as 2Gi, that a file may have, or hold if it is gzip data."""
+"""The environment variable for the most bytes, such as 2Gi, of a file or of unpacked gzip data."""
 MOST_BYTES = 4 << 30
-"""How many that are without the variable. A dump of a large cluster has a tenth; as objects it takes some
-times as much memory."""
+"""The default of that limit. A dump of a large cluster has a tenth of it; as objects it takes several times
+as much memory."""
 _ALWAYS_ALLOWED = 64 << 20
 _MOST_TIMES = 250
-"""Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a
-thousandth."""
+"""The greatest ratio of unpacking. Manifests pack to a fifth or a fiftieth of their size, data made to fill
+the memory to a thousandth."""
 MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TAR = b"ustar"
 TAR_AT = 257
@@ -104,7 +104,7 @@ def pieces_of(path: str) -> Iterator[IO[bytes]]:
 
 
 class _Bounded(gzip.GzipFile):
-    """Gzip data of which no more than a number of bytes is unpacked."""
+    """Gzip data that unpacks to at most a given number of bytes."""
 
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         super().__init__(fileobj=stream)
@@ -155,8 +155,8 @@ def check_size(stream: IO[Any], where: str) -> int:
 
 
 def _pieces(stream: IO[Any], where: str, *, ends_short: bool = False) -> Iterator[Any]:
-    """All that *stream* gives, which does not say how much that is; *ends_short*: with the first piece that
-    is not full."""
+    """The content of *stream*, whose length is not known, in pieces. With *ends_short* the first piece that
+    is not full is the last."""
     limit = _allowed() or MOST_BYTES
     read_bytes = 0
     while piece := stream.read(_PIECE):
@@ -255,18 +255,17 @@ def as_text(content: bytes, where: str) -> str:
 
 
 MOST_MEMBERS = 100_000
-"""How many files and folders an archive may have. A dump of a large cluster by namespaces has some
-thousands."""
+"""The most files and folders of an archive. A dump of a large cluster by namespaces has some thousands."""
 LONGEST_NAME = 4096
 """Characters of a path in an archive, as of one on a disk."""
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
-"""What the standard library raises of an archive that is broken, has a password, or is packed in a way that
-it does not know."""
+"""Errors of the standard library for archives that are broken, have a password, or use an unknown
+compression."""
 
 
 _Member = tuple[str, int, Callable[[int], bytes]]
-"""A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of
-them."""
+"""A file in an archive: its path, its size in bytes as stated there, and a function that reads at most a
+number of bytes."""
 
 
 def manifests_of(content: bytes, where: str) -> list[tuple[str, bytes]]:
@@ -293,8 +292,8 @@ def manifests_of(content: bytes, where: str) -> list[tuple[str, bytes]]:
 
 
 def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple[list[str], bytes]]:
-    """Path, in parts, and bytes of each manifest; *packed*: the bytes of the archive, to which those of all
-    manifests are held."""
+    """Path, in parts, and bytes of each manifest. *packed*: the size of the archive in bytes, which limits
+    that of all manifests together."""
     total = 0
     for number, (path, size, read) in enumerate(members, 1):
         if number > MOST_MEMBERS:

@@ -1,12 +1,12 @@
-"""The values of a JSON text, one or several, with the keys that they have twice; and long lists of objects,
-read item by item.
+"""The values of a JSON text, one or several, with their repeated keys; and long lists of objects, read item
+by item.
 
 The standard library reads exactly what is there, but reports repeated keys only one object at a time, which
-is slow. msgspec is quicker and says nothing of them, so what it made is written again without blanks and its
+is slow. msgspec is faster, but does not report them. So its result is encoded again without blanks, and the
 commas are counted: a key that got lost took one along.
 
-Of the text of a long list no more is held than a window. Whatever is odd, such as a key that an object has
-twice, ends in :class:`Uncertain`: the exact way finds out what it is.
+Only a window of a long list's text is kept in memory. Anything odd, such as a key that an object has twice,
+raises :class:`Uncertain`: the exact way finds out what it is.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ Parsed = tuple[Any, Repeats]
 decoded: Callable[[bytes | str], Any] = msgspec.json.Decoder().decode
 encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
-"""The errors that these two raise; older versions of msgspec have errors of their own, newer ones
+"""The errors of decoder and encoder; older versions of msgspec have errors of their own, newer ones
 ValueErrors."""
 
 
@@ -122,8 +122,8 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
 
 
 def quick_value(content: bytes) -> tuple[Any] | None:
-    """The one value in *content*, if no object in it has a key twice; None too where that cannot be decided
-    quickly."""
+    """The only value in *content*, in a tuple; None if an object in it has a key twice, or if that cannot be
+    decided quickly."""
     if may_hide_commas(content):
         return None
     try:
@@ -134,8 +134,7 @@ def quick_value(content: bytes) -> tuple[Any] | None:
 
 
 def holds_each_once(content: bytes, value: Any) -> bool:
-    """Whether *value*, which was read of *content*, has all that this says: no object in it has a key
-    twice."""
+    """Whether *value*, read from *content*, lost nothing of it: no object in it has a key twice."""
     return not may_hide_commas(content) and content.count(b",") == encoded(value).count(b",")
 
 
@@ -222,7 +221,7 @@ class Uncertain(Exception):
 
 @define(repr=False)
 class _Window:
-    """The part of a text that is held: from the next character on."""
+    """The part of a text that is in memory: from the next character on."""
 
     stream: IO[bytes]
     held: bytes = b""
@@ -272,7 +271,7 @@ class _Window:
         return b"" if match is None else b"}," + self.blank + match[0]
 
     def items(self, between: bytes = b"") -> list[Parts]:
-        """Take the next item; where *between* is known, all that the window has of them as a whole."""
+        """Take the next item or, if *between* is known, all whole items in the window."""
         self.next()
         cut = self.held.rfind(between, self.at) + 1 if between else 0
         if cut > self.at and (items := _items_in(self.held[self.at : cut])) is not None:
@@ -300,7 +299,7 @@ class LongList:
 
     _window: _Window
     outside: JsonDict
-    """What it says of itself before its items; after them, all that it says."""
+    """The fields of the list itself: at first those before its items, at the end all."""
 
     @property
     def kind(self) -> str:
@@ -333,8 +332,7 @@ class LongList:
 
 
 def is_list_without_kind(stream: IO[bytes]) -> bool:
-    """Whether a regular file begins as a list that does not say its kind, neither before its items nor at its
-    end."""
+    """Whether a regular file begins as a list, and gives no kind before its items or at its end."""
     beginning = long_list(stream)
     if beginning is None or "kind" in beginning.outside:
         return False
@@ -358,7 +356,7 @@ def long_list(stream: IO[bytes]) -> LongList | None:
 
 
 def _note(window: _Window, outside: JsonDict) -> str:
-    """Take the next key and, unless it is ``items``, its value, which *outside* gets."""
+    """Take the next key and, unless it is ``items``, its value, which is added to *outside*."""
     key: str = whole_value(window.value())
     window.sign(b":")
     if key != "items":
@@ -369,8 +367,8 @@ def _note(window: _Window, outside: JsonDict) -> str:
 
 
 def _items_in(text: bytes) -> list[Parts] | None:
-    """The fields of the objects in *text*; None if it has something else, or a key twice: then its first
-    value got lost."""
+    """The fields of the objects in *text*; None if it has something else, or a key twice, as its first value
+    is lost then."""
     try:
         items = _all_parts(b"[%b]" % text)
     except UNREADABLE:

@@ -22,9 +22,9 @@ from ....api.view import Bands, Chart, MapSide, NodeMap
 from ....api.words import percent
 
 FEW = 60
-"""Up to that many nodes are tiles."""
+"""The most nodes that are shown as tiles."""
 SHOWN = 8
-"""That many pods stand in a tile; the others are counted."""
+"""The most pods in a tile; the others are counted."""
 CAME = "came"
 STAYED = "stayed"
 LEFT = "left"
@@ -263,9 +263,9 @@ def _thousandths(share: float | None) -> int:
 
 
 MOST_ROWS = 120
-"""That many numbers of a line stand under it."""
+"""The most rows of numbers under a chart of lines."""
 MOST_NUMBERS = 12
-"""Up to that many columns have their numbers above them, so that low ones are read beside high ones."""
+"""The most columns with their numbers above them, so that low ones are read beside high ones."""
 UP_STEPS = 5
 ACROSS_STEPS = 6
 NAMED = 5

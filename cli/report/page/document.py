@@ -80,25 +80,25 @@ def _discreet_texts(texts: Iterable[str]) -> Texts:
 
 @attrs.frozen(kw_only=True, repr=False)
 class About:
-    """Of what a page speaks; what is empty is left out. Pages are sent around: no text has a folder of their
+    """The origin of a page; empty parts are left out. Pages are sent around: no text has a folder of their
     author."""
 
     inputs: Texts = attrs.field(default=(), converter=_discreet_texts)
     """The paths that were read, as they were given."""
     counts: str = ""
-    """What was read in all: nodes, pods that run, pods that wait."""
+    """The input in numbers: nodes, pods that run, pods that wait."""
     warnings: Texts = attrs.field(default=(), converter=_discreet_texts)
     unread: Texts = attrs.field(default=(), converter=_discreet_texts)
-    """What does not count in the outcome, in sentences, which stand under it."""
+    """Parts of the input that do not count, in sentences under the outcome."""
     releases: Texts = ()
     rules: tuple[Part, ...] = ()
     """Policies, profiles, gates and other options that choose the rules, as given."""
     version: str = ""
-    """Of kubeclassic."""
+    """The version of kubeclassic."""
     date: datetime | None = None
-    """When the page was made."""
+    """The time when the page was made."""
     command: Texts = attrs.field(default=(), converter=_discreet_texts)
-    """What repeats it: the words of a command line."""
+    """The words of the command line that repeats the outcome."""
 
     def asking(self, question: str, *words: str) -> Texts:
         """The command line that asks another *question* of the same cluster and scheduler.
@@ -123,7 +123,7 @@ class About:
 
     @property
     def title(self) -> str:
-        """Of the window: the program and its question."""
+        """The title of the window: the program and its question."""
         return " ".join(self.command[: 3 if "policy" in self.command[1:2] else 2]) or "kubeclassic"
 
     def short(self) -> list[str]:
@@ -171,7 +171,7 @@ def made_at(environment: Mapping[str, str] | None = None) -> datetime:
 
 
 FIRST = 50
-"""That many rows stand in the HTML."""
+"""The number of rows in the HTML."""
 
 
 # Long lists: sorted, searched, filtered, saved as CSV, with details of a row on demand; thousands of rows
@@ -243,7 +243,7 @@ def written(value: Any, kind: str) -> str:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
 """The browser enforces it: of scripts it runs the page's own alone, known by its hash."""
 STYLES = ("base", "parts", "tables", "pictures", "tiles", "print")
-"""Of every page."""
+"""The style sheets of every page."""
 SCRIPTS = {
     "table": ("format", "tables"),
     "map": ("format", "nodetiles", "clustermap"),
@@ -252,15 +252,14 @@ SCRIPTS = {
 """The kind of part, as its ``data-part`` says -> the scripts that it needs, in order."""
 _PART = re.compile(r' data-part="([a-z]+)"')
 NAMED = 16
-"""That many pods are named; the others are counted."""
+"""The most pods that are named; the others are counted."""
 MOST_LINES = 200
-"""Of a matrix; a line may stand for many nodes."""
+"""The most lines of a matrix; a line may stand for many nodes."""
 PACKED = 1 << 16
 """Data longer than this many characters is packed."""
 WHOLE = 36
 SHORT = 14
-"""A name of at most that many characters is never broken in a table, nor are several words of the second
-length."""
+"""The longest name, and the longest text of several words, that a table never breaks."""
 
 
 @attrs.frozen(repr=False)
@@ -281,7 +280,7 @@ class PageSection:
 
 
 def page_html(view: View, about: About) -> str:
-    """*view* as an HTML file; *about*: of what it speaks."""
+    """*view* as an HTML file; *about*: its origin."""
     sections = page_sections(view.sections)
     counts = {
         name: value
@@ -416,9 +415,9 @@ NOTEBOOK_STYLES = ("base", "parts", "pictures", "notebook")
 MOST_SQUARES = 2_000
 """A map of more nodes would make a notebook's file large."""
 MOST_POINTS = 200
-"""Of a line."""
+"""The most points of a line."""
 MOST_CELLS = 400
-"""Of a table."""
+"""The most cells of a table."""
 LONG_FACT = 24
 """A fact with a longer text is a line of its own."""
 
@@ -454,7 +453,7 @@ def _style() -> Markup:
 
 
 def _pictures(view: View) -> Iterator[NodeMap | Chart]:
-    """The last state of a map as squares, and charts of as many points as can be told apart."""
+    """The last state of a map as squares, and charts of as many points as the eye can separate."""
     for part in (part for section in view.sections for part in section.shown("data")):
         if isinstance(part, NodeMap) and part.sides:
             yield attrs.evolve(

@@ -1,7 +1,7 @@
 """The cluster's decision on a pod beside our own: the same, among our best, or different, and why.
 
-The message with which it refuses a pod has reasons and counts, but neither rules nor nodes; which rule is
-behind it is found here.
+The message of a refusal has reasons and counts, but neither rules nor nodes; the rule behind it is found
+here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ node labels: CheckNodeLabelPresence NodeLabel
 """,
     )
 )
-"""What a reason is about -> the rules that say so in one release or another."""
+"""Subject of a reason -> the rules that give it in one release or another."""
 _CLOSER = re.findall(
     r"(.+): (.+)",
     """
@@ -52,16 +52,15 @@ out of disk: CheckNodeCondition
 resourceclaim|allocate all claims: DynamicResources
 """,
 )
-"""Where several rules say something about the same: what the reason has in it besides."""
+"""A pattern in a reason -> its rules, where several rules have one subject."""
 _RESOURCES = "GeneralPredicates PodFitsResources NodeResourcesFit"
 
 
 def refusing_rule(message: str, our_reasons: Iterable[str], known_rules: Collection[str]) -> str | None:
-    """The rule behind the reason that *message* has more often than *our_reasons*, the reasons of the nodes
-    that we refuse too; None: unknown.
+    """The rule behind the reason that is more frequent in *message* than in *our_reasons*; None: unknown.
 
-    Of several names it is the first one that is among *known_rules*, the rules that we have, or else the last
-    one, of the newest releases.
+    *our_reasons*: those of the nodes that we refuse too. Of several names of a rule it is the first among
+    *known_rules*, those that we have, or else the last, that of the newest releases.
 
     >>> message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector."
     >>> refusing_rule(message, ["Insufficient cpu"], ["MatchNodeSelector"])
@@ -95,7 +94,7 @@ ORDER_UNKNOWN = "order unknown"
 
 
 class PodJudgement(Record):
-    """One pod. A host of None: no node."""
+    """The judgement on one pod. A node of None: no node."""
 
     pod: str
     verdict: str
@@ -103,7 +102,7 @@ class PodJudgement(Record):
     cluster: str | None
     cause: Cause | None = None
     message: str = ""
-    """Why we, or the cluster's scheduler, found no node."""
+    """The reason why we, or the cluster's scheduler, found no node."""
 
     @property
     def differs(self) -> bool:
@@ -126,10 +125,10 @@ class PodJudgement(Record):
 
 
 def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") -> PodJudgement:
-    """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the
-    next cycle of *engine*.
+    """The judgement on our *decision*, which kept its details, and the *cluster*'s node; before the next
+    cycle of *engine*.
 
-    Empty: it found none, and said why.
+    *cluster* is empty if the cluster's scheduler found none; *message* is its reason.
     """
     host = decision.host
 
@@ -185,7 +184,7 @@ class ShadowAgreement:
         factory=lambda: dict.fromkeys(("same", "equally good", ORDER_UNKNOWN, "different"), 0)
     )
     causes: Counter[tuple[str, str | None]] = attrs.Factory(Counter)
-    """(kind, rule) of what is different -> how often."""
+    """(kind, rule) of a difference -> how often."""
 
     def add(self, judgement: PodJudgement) -> None:
         """Count one pod."""

@@ -1,18 +1,18 @@
-"""Follows the cluster's own scheduler pod by pod, and decides each time by itself, on the same state.
+"""The shadow of the cluster's own scheduler: a decision of ours on each pod, on the same state.
 
-The other one binds many pods at once, so their bindings are seen in another order than it decided.
-:class:`Backlog` says which pods it may have taken next: it takes the pod with the highest priority, and of
-equal ones the one that came first. Which pods had come by then cannot be seen: it knows a pod earlier than we
-see what became of it. But what was taken earlier was known earlier, and a decision comes before its outcome.
+The other scheduler binds many pods at once, so their bindings are seen in another order than its decisions.
+:class:`Backlog` says which pods it may have taken next: the one with the highest priority, and of equal ones
+the one that came first. Which pods had come by then cannot be seen: the other scheduler knows a pod before we
+see its outcome. But a pod that was taken earlier was known earlier, and a decision comes before its outcome.
 That leaves few pods, and mostly one.
 
 If ours decides otherwise on the likeliest of them, the others are tried first, and then later states of the
-cluster. What is seen is held back until the decisions before it are judged. Where none of these makes it the
-same, the pod is different, or the order of the decisions is unknown.
+cluster. Events take effect only once the decisions before them are judged. If no try agrees, the pod is
+different, or the order of the decisions is unknown.
 
-When an outcome is seen does not say when it was decided. A binding waits for the client's limit (50 requests
-a second) or for a thread, so failures overtake bindings; and each client of the API server learns of a change
-at a time of its own. What is certain:
+The time when an outcome is seen does not tell when it was decided. A binding waits for the client's limit (50
+requests a second) or for a thread, so failures overtake bindings; and each client of the API server learns of
+a change at a time of its own. What is certain:
 
 * a decision was made after its pod came, or was last refused, and before its outcome was seen, at most
   ``WINDOW`` seconds before;
@@ -22,10 +22,10 @@ at a time of its own. What is certain:
   since may be in it or not, and so may what is seen up to ``WINDOW`` seconds later.
 
 The possible states are all choices among these changes, too many to try. Tried are the one with the least
-room (all that takes room is there, nothing that frees it), the one with the most, the one with the least room
-on the node that we chose and the most on the one that the cluster's scheduler chose, and the states as they
-were at each moment of that time. A decision of ours that agrees in none of them is different. Where it agrees
-in one, it cannot be told: the order of the decisions is unknown.
+room (with all that takes room, without what frees it), the one with the most, the one with the least room on
+the node that we chose and the most on the one that the cluster's scheduler chose, and the states as they were
+at each moment of that time. A decision of ours that agrees in none of them is different. Where it agrees in
+one, the order of the decisions is unknown.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ UNORDERED = 8
 
 @define
 class UnjudgedPod:
-    """A pod whose decision was not judged yet. Events are numbered as they are seen."""
+    """A pod whose decision is not judged yet. Events are numbered as they are seen."""
 
     key: str
     priority: int
@@ -86,7 +86,7 @@ class Backlog:
         return self.waiting.get(key) if self.is_ordered else None
 
     def candidates(self) -> list[UnjudgedPod]:
-        """The pods of which one was taken next, the likeliest first; an outcome may not be known yet."""
+        """The pods that may have been taken next, the likeliest first; an outcome may not be known yet."""
         waiting = list(self.waiting.values())
         if not self.is_ordered:
             ordered = [pod for pod in waiting if pod.outcome < inf]
@@ -128,15 +128,15 @@ def _precedes(one: UnjudgedPod | None, other: UnjudgedPod | None) -> bool:
 WINDOW = 2.0
 """Seconds by which an outcome may be seen later than one that was decided on after it."""
 MOMENTS = 32
-"""That many moments are tried before the outcome, and as many after it."""
+"""The number of moments that are tried before the outcome, and after it."""
 MISSES = 8
-"""After that many different pods in a row each eighth alone is tried at moments: another scheduler may differ
-on most pods."""
+"""After that many different pods in a row, only every eighth is tried at moments: another scheduler may
+differ on most pods."""
 
 
 @frozen
 class ShadowTrial:
-    """A judgement, and where our decision leaves the visiting order and the tie-break."""
+    """A judgement, and the visiting order and tie-break after our decision."""
 
     judgement: PodJudgement
     moved: tuple[Any, int]
@@ -144,14 +144,14 @@ class ShadowTrial:
 
 @frozen
 class SeenChange:
-    """An object before and after a change, which was seen at a time in seconds; None: there was none, or is
-    none."""
+    """An object before and after a change, seen at a time in seconds; None: it did not exist, or no longer
+    does."""
 
     seen_at: float
     old: KubeObject | None
     new: KubeObject | None
     turn: UnjudgedPod | None = None
-    """Of a decision, if its place in the order is known."""
+    """The turn of a decision, if its place in the order is known."""
 
     def reversed(self) -> SeenChange:
         """The change that undoes it."""
@@ -206,15 +206,14 @@ come."""
 APART = 0.5
 """Seconds between the outcomes of two decisions that may have been made in the other order."""
 PATIENCE = 2.0
-"""Seconds for which an outcome is waited for, and for which other events are held back."""
+"""Seconds for which an outcome is waited for, and other events are delayed."""
 SHORTEST = 0.001
 """Seconds that are not worth a wait: clocks are not exact."""
 
 
 @define
 class SeenEvent:
-    """An object that counts after the decisions that were made before it; of a pod that waited, perhaps what
-    became of it."""
+    """An object that takes effect after earlier decisions; for a pod that waited, perhaps its outcome."""
 
     number: int
     seen_at: float
@@ -224,8 +223,8 @@ class SeenEvent:
 
 @define(eq=False)
 class Shadow:
-    """Told of objects like a scheduler, and writes nothing. ``report`` gets a judgement for each pod that the
-    other one decides on."""
+    """A scheduler that gets objects like any other, and writes nothing. ``report`` gets a judgement for each
+    pod that the other scheduler decides on."""
 
     state: LiveState
     report: Callable[[PodJudgement], None]
@@ -234,23 +233,23 @@ class Shadow:
     tally: ShadowAgreement = Factory(ShadowAgreement)
     _backlog: Backlog = field(init=False)
     _outcomes: dict[str, list[SeenEvent]] = Factory(dict)
-    """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it
-    fits nowhere."""
+    """Waiting pod -> its outcomes that are not judged yet, in order: it was bound, or refused with a
+    reason."""
     _messages: dict[str, str] = Factory(dict)
-    """Waiting pod -> the last message of the other one."""
+    """Waiting pod -> the last message of the other scheduler."""
     _undelivered: deque[SeenEvent] = Factory(deque)
     _since: dict[str, float] = Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
     _tries: dict[str, ShadowTrial | None] = Factory(dict)
     """Our decisions on the state as it is now."""
     _changes: deque[SeenChange] = Factory(deque)
-    """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it
-    took effect here."""
+    """The changes since ``WINDOW`` before the oldest outcome not yet judged, in the order of their effect
+    here."""
     _misses: int = 0
     """The number of pods in a row that were different."""
     _event: int = 0
     _waits_since: float | None = None
-    """When the wait for an outcome began."""
+    """The time when the wait for an outcome began."""
 
     def __attrs_post_init__(self) -> None:
         cells = self.state.release.queue
@@ -291,7 +290,7 @@ class Shadow:
                 if was_gated:
                     self._enter(item)
         elif current is None and not item.node_name:
-            # A new pod without a node. One that was refused before we looked is awaited at no time.
+            # A new pod without a node. It is unknown when one that was refused before we began had come.
             self._take_effect(state.put, item, now)
             if is_unschedulable(item):
                 self._messages[key] = message(item)
@@ -328,7 +327,7 @@ class Shadow:
         seen_at: float,
         turn: UnjudgedPod | None = None,
     ) -> None:
-        """Makes a change seen at a time count from now on; *turn*: of a decision."""
+        """Let a change, seen at *seen_at*, count from now on; *turn*: of a decision."""
         old = self._object_now(item)
         tell(item)
         change = SeenChange(seen_at, old, self._object_now(item), turn)
@@ -398,7 +397,7 @@ class Shadow:
         trials = dict[str, ShadowTrial]()
         for key in self._next_candidates():
             if key not in outcomes:
-                # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
+                # An outcome that was waited for too long is no longer waited for.
                 if self._waits_since is None:
                     self._waits_since = now
                 if now - self._waits_since < self.patience - SHORTEST:
@@ -440,8 +439,8 @@ class Shadow:
         return True
 
     def _next_candidates(self) -> Iterator[str]:
-        """The pods on which the other one may have decided next; those that it tried once more stand where
-        their outcome was seen."""
+        """The pods on which the other scheduler may have decided next; those that it tried once more are
+        placed where their outcome was seen."""
         candidates = self._backlog.candidates()
         again = [key for key in self._outcomes if key not in self._backlog.waiting]
         first_outcome = candidates[0].outcome if candidates else inf
@@ -454,8 +453,8 @@ class Shadow:
     # --- one decision ---------------------------------------------------------------------------------------
 
     def _decide(self, pod: Pod, outcome: Pod) -> ShadowTrial | None:
-        """Our decision on *pod* beside what became of it, *outcome*, without an effect on the state; None if
-        there is none."""
+        """Our decision on *pod* beside its *outcome*, without an effect on the state; None if there is
+        none."""
         engine = self.state.engine
         try:
             with engine.savepoint():
@@ -466,7 +465,7 @@ class Shadow:
             return None
 
     def _count(self, key: str, trial: ShadowTrial) -> None:
-        """This was the next decision: tell it, and let what the other one did count."""
+        """Take *trial* as the next decision: report it, and let the other scheduler's outcome take effect."""
         outcomes = self._outcomes[key]
         outcome = outcomes.pop(0)
         turn = self._backlog.turn(key)
