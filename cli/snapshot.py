@@ -25,7 +25,7 @@ SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
 @with_kubeconfig
 @options_of("""
 --output | FILE | | Write to this file, whole or not at all; .gz: compressed.  [default: standard output]
---redact | switch | | Replace all names; decisions stay the same.
+--redact | switch | | Replace names, as above; decisions stay the same.
 --redact-map | file | | With --redact: a file for the map from new names to old ones.
 """)
 def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
