@@ -1,7 +1,7 @@
-"""The details of a decision, read off a board: which nodes fit, and what each rule gives them.
+"""The details of a decision, read off a board: the nodes that fit, and their scores by rule.
 
-Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned
-down. So why other nodes do not fit is worked out for those who ask, before the next cycle begins.
+A comparison of schedulers needs the scores of every cycle, but the reasons against only a few nodes. So
+reasons are worked out on demand, before the next cycle begins.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from .pods import rebuilt_from
 @rebuilt_from("quick_path")
 @attrs.define(eq=False, repr=False)
 class BoardDetails:
-    """The details of the cycles of one algorithm. What rules out the quick path rules them out too, but that
-    details are wanted."""
+    """The details of the cycles of one algorithm. Each detour rules them out, except for the wish for
+    details."""
 
     quick_path: QuickPath
     _latest: tuple[Cycle, Board] | None = None
-    """The cycle whose verdict was read off a board."""
+    """The latest cycle whose verdict was read off a board."""
 
     def verdict(self, cycle: Cycle, prepare: Callable[[], object] = bool) -> Verdict | None:
-        """The nodes that fit; None where the rules have to be asked. Read the rest of it before the next
+        """The nodes that fit; None: the rules have to be asked. Read the rest of the verdict before the next
         cycle begins.
 
-        *prepare*: what has to be done before rules are asked.
+        *prepare*: a step that rules need before they are asked.
         """
         self._latest = None
         path = self.quick_path
@@ -61,11 +61,10 @@ class BoardDetails:
         ask: Callable[[], Ranking],
         skipped: Callable[[], Collection[str]] = frozenset,
     ) -> Ranking | LateRanking:
-        """The scores of the feasible *rows*: worked out late where the verdict of *cycle* was from here, else
-        those that *ask* gives.
-
-        *skipped*: a function that gives the names of the rules that do not score. Raises the ScoreError of
+        """The scores of the feasible *rows*: worked out late if the verdict of *cycle* is from here, else by
         *ask*.
+
+        *skipped*: a function for the names of the rules that do not score. Raises the ScoreError of *ask*.
         """
         if self._latest is None or self._latest[0] is not cycle or not cycle.algorithm.priorities:
             return ask()

@@ -61,7 +61,7 @@ class Engine:
     """
 
     algorithm: Algorithm
-    """The rules that run; with several profiles, those of the first."""
+    """The rules; with several profiles, those of the first."""
     make_flow: Callable[[Engine], Flow]
     extenders: Sequence[Extender] = ()
     pick_host: PickHost = attrs.field(
@@ -70,17 +70,17 @@ class Engine:
     memory_bytes: int = 1 << 30
     """The memory for cached answers, in bytes; 0: nothing is cached."""
     counts_images_late: bool | None = None
-    """Nodes that have an image are counted when a snapshot is taken, not when their node was updated; None:
-    as the release does."""
+    """Whether nodes with an image are counted at each snapshot, not at a node's update; None: as the release
+    does."""
     asks_later: bool = False
-    """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
+    """With predicates: whether preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.Factory(Listings)
     reuse_snapshot_of: Engine | None = attrs.field(default=None)
-    """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and
-    pods."""
+    """A finished scheduler of the same release and gates, whose knowledge of nodes and pods this one takes
+    over."""
     reuse_answers: bool = False
-    """It has the same rules with other weights: this one takes over its listings and what its rules answered,
-    too."""
+    """Whether that scheduler has the same rules, with other weights: then its listings and answers are taken
+    over, too."""
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
     table: NodeTable = attrs.field(init=False)
@@ -92,13 +92,13 @@ class Engine:
     on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a phase of a cycle has ended; None: not called."""
     transient_details: bool = attrs.field(init=False, default=False)
-    """The caller uses details before the next cycle, and never raw scores. See :mod:`.details`."""
+    """Whether the caller reads details before the next cycle, and never raw scores. See :mod:`.details`."""
     point: Savepoint | None = attrs.field(init=False, default=None)
-    """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
+    """The innermost savepoint, which notes how changes are undone; None: nothing is undone."""
     latest: Cycle | None = attrs.field(init=False, default=None)
-    """The cycle that began last."""
+    """The latest cycle."""
     told: Sequence[KubeObject] | None = attrs.field(init=False, default=None)
-    """The cluster that it knows already when a simulation begins; None: nothing."""
+    """The cluster that is already known when a simulation begins; None: nothing."""
     _nominated: str | None = attrs.field(init=False)
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
@@ -152,7 +152,7 @@ class Engine:
     def schedule(self, pod: Pod, *, details: bool = True, only_host: bool = False) -> Decision:
         """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a
         board if that is possible; else filter, ask extenders, score and pick a host; if the pod fits nowhere,
-        say why and preempt, unless *only_host* is asked for.
+        give the reasons and preempt, unless *only_host*.
 
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see
         :meth:`assume`.
@@ -197,8 +197,7 @@ class Engine:
     def pass_extenders(
         self, cycle: Cycle, rows: Rows, passed: PassedNodes | None = None
     ) -> tuple[Rows, PassedNodes]:
-        """The rows that extenders leave of the nodes on *rows*, and all else that they say, which is put into
-        *passed*.
+        """The rows among *rows* that extenders leave, and the rest of their answers, which goes into *passed*.
 
         The cycle then knows the nodes as extenders described them. Raises the error of an extender that may
         not be ignored.
@@ -242,43 +241,41 @@ class Engine:
             flow.on_choice(cycle, details, decision.host)
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:
-        """Whether the details of *cycle* are read before the next cycle, so that they may be read off a
-        board."""
+        """Whether the details of *cycle* may come from a board, as they are read before the next cycle."""
         return self.transient_details and cycle.details and self.on_phase is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
-        """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""
+        """A cycle for *pod* on a fresh snapshot, for callers of single rules."""
         return self.flow.begin(pod, details=details)
 
     # --- what follows from a decision -----------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        """Assume *pod* and its volumes on *host*. Returns the error with which upstream would end the cycle,
-        or None."""
+        """Assume *pod* and its volumes on *host*. Returns the error that ends the cycle upstream, or None."""
         return self.flow.assume(pod, host)
 
     def allocations(self, pod: Pod) -> dict[str, list[str]] | None:
-        """The devices of each claim of *pod* that has some; None if none has, or if devices are not
+        """Claim of *pod* -> its devices, for claims with devices; None if there are none, or if devices are not
         allocated."""
         if not self.has_device_claims(pod) or not self.algorithm.enabled("DynamicResourceAllocation"):
             return None
         return self.listings.resource_claims.allocations(pod) or None
 
     def has_device_claims(self, pod: Pod) -> bool:
-        """Whether *pod* has claims to devices, or one was made for its extended resources."""
+        """Whether *pod* has claims to devices, one made for its extended resources included."""
         extended = self.listings.resource_claims.extended
         return bool(pod.spec.resource_claims) or (bool(extended) and pod.uid in extended)
 
     def latest_template(self, pod: Pod) -> Template | None:
-        """The template of *pod*, if the latest cycle was for it; else None."""
+        """The template of *pod* if the latest cycle was for it; else None."""
         latest = self.latest
         if latest is not None and latest.pod is pod and not pod.spec.node_name:
             return latest.template
         return None
 
     def repeat(self, pod: Pod, message: str | None) -> Decision:
-        """The same FitError again, with *message*, for a decision that :meth:`Flow.can_repeat`. No rule runs;
-        the visiting order moves."""
+        """The same FitError again, with *message*, for a decision that passes :meth:`Flow.can_repeat`. No rule
+        runs; the visiting order moves."""
         # Upstream: a failed attempt visits every node, so the visiting order moves by all of them.
         self.flow.order.take(len(self.cache.order))
         return Decision(pod, error=message, is_fit_error=True, plugins=self._plugins)
@@ -287,7 +284,7 @@ class Engine:
 
     @contextmanager
     def savepoint(self) -> Iterator[Savepoint]:
-        """A context for what is tried: at its end the cluster is as before, unless it is kept. See
+        """A context for trials: at its end the cluster is as before, unless the savepoint is kept. See
         :mod:`.savepoint`."""
         outer = self.point
         point = Savepoint()
@@ -304,7 +301,7 @@ class Engine:
             self.point = outer
 
     def on_undo(self, undo: Callable[..., object], *args: Any) -> None:
-        """Notes how a step is undone: by calling *undo* with *args*, if there is a savepoint."""
+        """Note that calling *undo* with *args* undoes a step, if there is a savepoint."""
         if self.point is not None:
             self.point.note(undo, *args)
 
@@ -320,8 +317,8 @@ class Engine:
 
     @contextmanager
     def preserving_state(self, pod: Pod) -> Iterator[None]:
-        """A savepoint for decisions on *pod* alone, which leave no notes either; its own nomination does not
-        count, as in its own cycle."""
+        """A savepoint for decisions on *pod* alone, which leave no notes either. As in a cycle, the pod's own
+        nomination does not count."""
         self.snapshot.refresh()
         transient = self.table.transient.copy()
         with (
@@ -337,7 +334,7 @@ class Engine:
                 self.table.transient[:, : transient.shape[1]] = transient
 
     def evaluate_nodes(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
-        """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is
+        """The fit of the pod on each of the nodes *names*, bool[k], and the totals, int64[k]; 0 where a node is
         not scored."""
         with self.preserving_state(pod):
             rows = np.array([self.table.row_of[name] for name in names], np.intp)
@@ -352,16 +349,15 @@ class Engine:
         return fits, totals
 
     def only_reasons(self, pod: Pod) -> Mapping[str, int]:
-        """Reason -> how many nodes it alone keeps from *pod*, which fits on none; empty if no node is
-        judged."""
+        """Reason -> the number of nodes that it alone keeps from *pod*, which fits none; empty if no node is
+        filtered."""
         with self.preserving_state(pod), suppress(FilterError, ExtenderError):
             search = self.flow.filter(self.flow.begin(pod)).search
             return {} if search is None else search.verdict.alone(search.failed)
         return {}
 
     def _left_by_extenders(self, cycle: Cycle, rows: Rows, fits: Mask) -> Mask:
-        """The *rows* where the pod fits and extenders leave it: bool[k]; none if one of them
-        errs."""
+        """The *rows* that fit the pod and that extenders leave: bool[k]; none if an extender errs."""
         try:
             left, passed = self.pass_extenders(cycle, rows[fits])
         except ExtenderError:
@@ -373,13 +369,12 @@ class Engine:
         return remaining
 
     def warm(self) -> None:
-        """Bring the snapshot up to date now, so that the first cycle need not."""
+        """Bring the snapshot up to date now, ahead of the first cycle."""
         self.snapshot.refresh()
         self.flow.order.one_pass()
 
     def tidy(self) -> None:
-        """Forgets templates without pods, with all that is kept by template, once they are many. No cycle may
-        be under way."""
+        """Forget templates without pods, and all that is kept by template. No cycle may be under way."""
         in_use = {entry.template for info in self.cache.infos.values() for entry in info.pods}
         in_use.update(template for template, _, _ in self.table.census.present())
         in_use.update(entry.template for _, _, entries in self.table.ghosts.values() for entry in entries)
@@ -391,10 +386,10 @@ class Engine:
             in_use.clear()
         self.flow.forget(in_use)
 
-    # --- what it is made of ---------------------------------------------------------------------------------
+    # --- parts ----------------------------------------------------------------------------------------------
 
     release: ClassVar[Release] = shortcut("algorithm.release")
-    """The release that it schedules as."""
+    """The release of the scheduler."""
     gates: ClassVar[Mapping[str, bool]] = shortcut("algorithm.gates")
     """The feature gates."""
 
@@ -417,7 +412,7 @@ class Engine:
         """Lines that list the rules in running order."""
         return self.flow.describe()
 
-    # --- what it knows of the cluster -----------------------------------------------------------------------
+    # --- the cluster ----------------------------------------------------------------------------------------
 
     def fresh_table(self) -> NodeTable:
         """The table, brought up to date."""
@@ -425,7 +420,7 @@ class Engine:
         return self.table
 
     def row_of(self, name: str) -> int | None:
-        """The row of a node in the table; None if it has none."""
+        """The row of a node in the table; None: no row."""
         return self.table.row_of.get(name)
 
     node_count: ClassVar[int] = shortcut("cache.node_count")
@@ -436,25 +431,25 @@ class Engine:
         return self.cache.node(name)
 
     def replace_node(self, node: Node) -> None:
-        """Put *node* in the place of the one of its name, as an update; its pods stay."""
+        """Update the node of this name to *node*; its pods stay."""
         old = self.node(node.name)
         self.cache.replace_node(node)
         if (follow := self.flow.follow) is not None:
             follow(old, node)
 
     def look_for_huge(self) -> None:
-        """Forget that some pod asked for a huge amount, if none of those on nodes does any more."""
+        """Forget that some pod requested a huge amount if no pod on a node does any more."""
         if self.templates.has_huge:
             self.templates.has_huge = any(
                 entry.template.is_huge for info in self.cache.infos.values() for entry in info.pods
             )
 
     def nodes(self) -> list[Node]:
-        """All nodes, in the order in which they came."""
+        """All nodes, in order of arrival."""
         return [info.node for info in self.cache.infos.values() if info.node is not None]
 
     def node_names(self) -> list[str]:
-        """The names of all nodes, in the order of the list that is searched, as of the latest snapshot."""
+        """The names of all nodes, in the order of the searched list, as of the latest snapshot."""
         return [self.table.names[row] for row in self.flow.node_list()]
 
     def pods_on(self, name: str) -> list[Pod]:
@@ -467,33 +462,33 @@ class Engine:
         return [entry.pod for info in self.cache.infos.values() for entry in info.pods]
 
     def pods_by_node(self) -> dict[str, list[Pod]]:
-        """Node -> the pods on it; a deleted node is there as long as it has pods."""
+        """Node -> the pods on it; a deleted node is included as long as it has pods."""
         return {name: self.pods_on(name) for name in self.cache.infos}
 
     def pod_state(self, pod: Pod) -> PodState | None:
-        """The state of a pod that is on a node or assumed there; None for any other pod."""
+        """The state of *pod* if it is on a node, or assumed there; else None."""
         return self.cache.state(pod)
 
     def is_assumed(self, pod: Pod) -> bool:
-        """Whether *pod* is assumed on a node, and not yet confirmed."""
+        """Whether *pod* is assumed on a node and not confirmed."""
         return self.cache.is_assumed(pod)
 
     def template_of(self, pod: Pod) -> Template:
-        """The template of *pod* as one that is to be scheduled."""
+        """The template of *pod* as a pod to schedule."""
         return self.templates.of(pod)
 
     def claims_of(self, pod: Pod) -> tuple[str, ...]:
-        """The keys of the claims to volumes that *pod* has."""
+        """The keys of the volume claims of *pod*."""
         return self.templates.entry(pod).template.claims
 
     def bind_volumes(self, pod: Pod) -> tuple[KubeObject, ...]:
-        """The volumes, then the claims, to be written to the API for *pod*, which has its node."""
+        """The volumes, then the claims, to write to the API for *pod*, which has its node."""
         return self.binder.bind(pod)
 
-    # --- what becomes of a pod ------------------------------------------------------------------------------
+    # --- nominations and names ------------------------------------------------------------------------------
 
     def new_nominations(self) -> Nominations:
-        """An empty map of nominations, as the release has it."""
+        """An empty map of nominations, of the release's kind."""
         return Nominations(self.algorithm.release.nominations)
 
     def scheduler_names(self, scheduler_name: str) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """A run: cycle after cycle on a cluster that changes with each decision; and the feed of changes.
 
-It has no clock, so a pod that waits on Permit waits until plugins allow or reject it in the cycles of other
-pods.
+A run has no clock, so a pod waits on Permit until plugins allow or reject it in the cycles of other pods.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class EventFeed:
 
     engine: Engine
     counts_finished: bool = False
-    """Pods that have finished stay on their nodes, as where nothing keeps them from the scheduler; else they
+    """Whether finished pods stay on their nodes, as they do for a scheduler that is sent them; else they
     leave."""
 
     def put(self, item: KubeObject) -> None:
@@ -52,10 +51,10 @@ class EventFeed:
                 self.put(item)
 
     def reorder(self, placed: Mapping[str, Sequence[Pod]], mixed: Collection[str]) -> bool:
-        """Let pods whose nodes list them in another order than *placed*, and those of the nodes *mixed*, come
-        again in that order.
+        """Deliver pods again, in the order of *placed*, where their node lists them in another order or is one
+        of *mixed*.
 
-        False where that does not restore what was, as other pods are there, or plugins let pods wait.
+        False if that cannot restore the earlier state, as other pods are there, or plugins let pods wait.
         """
         engine = self.engine
         _, states, assumed = engine.cache.counts
@@ -89,7 +88,7 @@ class EventFeed:
             self._change_listed(item, None)
 
     def _note(self, item: KubeObject, new: KubeObject | None) -> None:
-        """*new* is about to be put, or *item* deleted."""
+        """Note how to undo that *new* is put, or *item* deleted."""
         note = self.engine.on_undo
         current = self.known(item)
         if isinstance(item, Node) and self._zone(current) != self._zone(new):
@@ -97,7 +96,7 @@ class EventFeed:
             if self.engine.cache.forgets_with_node:
                 note(self.engine.snapshot.restore, self.engine.snapshot.saved())
         if isinstance(item, DeviceClass):
-            # What a class gave before another one took it does not follow from the classes that are there.
+            # The class that gave a resource before another one took it cannot be told from the classes.
             classes = self.engine.listings.device_classes
             note(classes.restore, dict(classes.by_resource))
         if current is not None:
@@ -160,8 +159,7 @@ class EventFeed:
             self.engine.tidy()
 
     def _change_listed(self, item: KubeObject, new: KubeObject | None) -> None:
-        """The object of the kind and key of *item*, no node and no pod, is *new* now; None where it is
-        deleted."""
+        """Replace the object of the kind and key of *item*, no node and no pod, by *new*; None: delete it."""
         listing = self.engine.listings.of(item)
         binder = self.engine.binder
         old = None
@@ -188,7 +186,7 @@ class Run:
     engine: Engine
     details: bool = True
     retries_once: bool = False
-    """A preemptor is tried again once, as in recorded cases; else for as long as each try evicts somebody."""
+    """Whether a preemptor is tried again only once, as in recorded cases; else as long as each try evicts."""
     feed: EventFeed = attrs.field(init=False)
     evicted: dict[str, str] = attrs.Factory(dict)
     """Victim -> the pod that preempted it."""
@@ -202,7 +200,7 @@ class Run:
     _ended: list[tuple[Decision, Failure | None]] = attrs.Factory(list)
 
     may_hold: bool = attrs.field(init=False)
-    """Some profile has Permit plugins."""
+    """Whether some profile has Permit plugins."""
 
     def __attrs_post_init__(self) -> None:
         self.feed = EventFeed(self.engine)
@@ -263,16 +261,16 @@ class Run:
 
     @contextmanager
     def savepoint(self) -> Iterator[Savepoint]:
-        """A context for what is tried: at its end the run and the cluster are as before, unless it is kept.
-        See :mod:`.savepoint`."""
+        """A context for trials: at its end run and cluster are as before, unless the savepoint is kept. See
+        :mod:`.savepoint`."""
         with self.engine.savepoint() as point:
             self.engine.on_undo(setattr, self, "_retries", list(self._retries))
             yield point
 
     @contextmanager
     def edited(self, pairs: Iterable[tuple[KubeObject | None, KubeObject | None]]) -> Iterator[None]:
-        """A context in which each object of *pairs* is not as it was before, but as it is after; None: it is
-        not there."""
+        """A context in which each pair (before, after) of *pairs* is applied; None: the object does not
+        exist."""
         with self.savepoint():
             for before, after in pairs:
                 if (
@@ -296,7 +294,7 @@ class Run:
             yield
 
     def _note(self, pod: Pod) -> None:
-        """Notes that the record of *pod* may change, or is about to."""
+        """Note how to restore the record of *pod*, which may change."""
         key = pod.key
         self.engine.on_undo(
             self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key)
@@ -327,7 +325,7 @@ class Run:
         return decision
 
     def follow(self, pod: Pod, other_decision: Decision) -> Decision:
-        """One cycle for *pod*, but another scheduler's decision on it is applied to the cluster."""
+        """One cycle for *pod*; another scheduler's decision on it is applied to the cluster."""
         decision, nominated_node = self._decide(pod)
         self._carry_out(decision, nominated_node, other_decision)
         return decision
@@ -340,7 +338,7 @@ class Run:
         self._carry_out(decision, nominated_node, other_decision)
 
     def carry_out(self, pod: Pod, other_decision: Decision) -> None:
-        """Another scheduler's decision on *pod*, applied to the cluster without a cycle; *pod* must not have
+        """Apply another scheduler's decision on *pod* to the cluster, without a cycle; *pod* must not have
         claims."""
         pod, nominated_node = self._begin(pod)
         self._carry_out(Decision(pod), nominated_node, other_decision)
@@ -366,19 +364,19 @@ class Run:
             self.engine.nominations.remove(decision.pod)
 
     def give_back(self, pod: Pod) -> None:
-        """Another scheduler's plugins rejected a pod whose decision :meth:`follow` applied: it loses its
-        host."""
+        """Take its host from *pod*, whose decision :meth:`follow` applied, as the other scheduler's plugins
+        rejected it."""
         state = self.engine.cache.state(pod)
         if state is not None and state.assumed:
             self.engine.flow.binding.give_back(pod, state.node_name)
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
-        """The decision, and the node that the pod was nominated to before the cycle."""
+        """The decision on *pod*, and its nominated node before the cycle."""
         pod, nominated_node = self._begin(pod)
         return self.engine.schedule(pod, details=self.details), nominated_node
 
     def _begin(self, pod: Pod) -> tuple[Pod, str]:
-        """*pod* as it is now, and the node that it was nominated to."""
+        """*pod* with its current status, and its nominated node."""
         if self.engine.point is not None:
             self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
@@ -386,8 +384,8 @@ class Run:
         nominated_node = ""
         if nominations.by_node or nominations.by_uid:
             nominated_node = nominations.node_of(pod)
-            # Else the equivalence cache, which leaves out each node with any nomination, would leave out the
-            # one that waits for this pod.
+            # Otherwise the equivalence cache, which skips nodes with any nomination, would skip the node
+            # nominated for this pod.
             nominations.remove(pod)
         return pod, nominated_node
 
@@ -398,27 +396,26 @@ class Run:
             return self.engine.schedule(pod)
 
     def take_retries(self) -> list[Pod]:
-        """The pods that preempted others, are still there and get a retry, in order; the list is cleared."""
+        """The preemptors to retry that still exist, in order; the list is cleared."""
         keys = self._retries
         self._retries = []
         return [self._pods[key] for key in keys if key in self._pods]
 
     def retries(self) -> Iterator[Pod]:
-        """The pods of :meth:`take_retries`, to be tried one by one, until none is left that makes room once
-        more."""
+        """The pods of :meth:`take_retries`, to be tried one by one, again and again while they make room."""
         while pods := self.take_retries():
             yield from pods
 
     def take_ended(self) -> list[tuple[Decision, Failure | None]]:
-        """The waits on Permit that ended: the pod's decision, and why the pod has no host any more, or None;
-        the list is cleared."""
+        """The ended waits on Permit: the pod's decision, and the reason why it lost its host, or None; the
+        list is cleared."""
         ended = self._ended
         self._ended = []
         return ended
 
     @property
     def held(self) -> list[Pod]:
-        """The pods that have a host and wait on Permit, in order."""
+        """The pods with a host that wait on Permit, in order."""
         return [decision.pod for decision in self._on_permit.values()]
 
     # --- what follows from a decision -----------------------------------------------------------------------
@@ -450,7 +447,7 @@ class Run:
         self.delete(pod)
 
     def _end_waits(self) -> None:
-        """Bind the held pods that were allowed, and take those back that were rejected; this may end other
+        """Bind the allowed pods among those on Permit, and take back the rejected ones; this may end other
         waits."""
         while over := [decision for decision in self._on_permit.values() if self._is_over(decision)]:
             for decision in over:

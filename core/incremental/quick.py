@@ -1,8 +1,8 @@
-"""The quick path: the host is read off a board, and no cycle is run. Also every reason why it is not taken.
+"""The quick path: the host is read off a board, and no cycle is run. Also every reason against it.
 
 A :class:`~.board.Board` knows the total of every row for one template, so the host is the best of them, with
-ties broken as in a whole cycle. That is right only where cached answers say all that counts: :class:`Detour`
-lists what rules it out.
+ties broken as in a whole cycle. That is right only if cached answers hold everything that counts:
+:class:`Detour` lists the exceptions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Found = TypeVar("Found")
 
 
 class Detour(enum.Enum):
-    """A reason why a decision was not read off a board."""
+    """A reason against reading a decision off a board."""
 
     DETAILS = "details are wanted"
     NO_CACHE = "answers are not cached, or predicate metadata is missing"
@@ -43,28 +43,28 @@ class Detour(enum.Enum):
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class QuickPath:
-    """The decisions of one algorithm that are read off its boards."""
+    """The reading of one algorithm's decisions off its boards."""
 
     algorithm: Algorithm
-    """The rules in the form whose answers can be cached."""
+    """The rules in their cacheable form."""
     boards: Boards
     order: Order
     ties: TieBreaker
     nominations: Nominations
     asks_extenders: Callable[[Pod], bool] | None
-    """Whether any extender is asked about a pod; None: there are none."""
+    """Whether any extender is asked about a pod; None: there are no extenders."""
     is_cacheable: bool
-    """Each rule says all that its answers depend on."""
+    """Whether each rule declares everything that its answers depend on."""
     ask_plugins: Callable[[Any], Detour | None] | None = None
-    """What else rules it out for the pod of a cycle; None: nothing."""
+    """The detour that the plugins of a cycle's pod want, or None; None: no plugin wants any."""
     taken: int = 0
-    """Decisions that were read off."""
+    """The number of decisions that were read off."""
     detours: Counter[Detour] = attrs.Factory(Counter)
-    """Reason -> decisions that were not."""
+    """Reason -> the number of decisions that were not."""
 
     def row(self, cycle: Cycle) -> int | None:
-        """The row of the host; order and tie-break move on. None where the cycle has to be run, and then
-        nothing has moved."""
+        """The row of the host; order and tie-break move on. None: the cycle has to be run, and nothing has
+        moved."""
         row: int | Detour | None = Detour.DETAILS if cycle.details else self.beyond_details(cycle)
         if row is None:
             row = self.read(cycle, Board.host, cycle, self.order, self.ties)
@@ -75,17 +75,17 @@ class QuickPath:
         return row
 
     def detour(self, cycle: Cycle) -> Detour | None:
-        """The reason against a look-up, before anything is read."""
+        """The reason against a look-up, before anything is read; None: there is none."""
         return Detour.DETAILS if cycle.details else self.beyond_details(cycle)
 
     def beyond_details(self, cycle: Cycle) -> Detour | None:
-        """The reason against it besides the wish for details."""
+        """The reason against a look-up other than the wish for details; None: there is none."""
         if cycle.answers is None:
             return Detour.NO_CACHE
         if not self.is_cacheable:
             return Detour.RULES
         nominated = self.nominations.by_node
-        # A pod whose nomination has ended is nominated to no node, and keeps none.
+        # A pod whose nomination has ended is nominated to "", which no pod gives way to.
         if nominated and nominated.keys() != {""}:
             return Detour.NOMINATIONS
         if self.asks_extenders is not None and self.asks_extenders(cycle.pod):
@@ -97,8 +97,8 @@ class QuickPath:
     def read(
         self, cycle: Cycle, what: Callable[..., Found], *asked: object, by_rows: bool = False
     ) -> Found | Detour:
-        """*what* is read off the board of the pod of *cycle*, which it gets before what is *asked*;
-        *by_rows*: it asks about rows, not for the best."""
+        """The result of *what*, called with the board of the pod of *cycle* and *asked*. *by_rows*: it asks
+        about rows, not for the best."""
         order = self.order
         algorithm = cycle.algorithm
         rows = order.one_pass()
