@@ -172,7 +172,7 @@ class PolicyRules:
             self._add_labels(f"{kind}_labels_preference", (argument.label_preference.label,))
             return "NodeLabel"
         ratio = argument.ratio or RatioArguments()
-        if self.cells.sums_weights_first:
+        if self.cells.checks_before_conversion:
             check_shape([(point.utilization, point.score * 10) for point in ratio.shape], MAX_NODE_SCORE)
         resources = tuple(ResourceSpec(resource.name, resource.weight) for resource in ratio.resources)
         if self.cells.fills_resources:
@@ -294,7 +294,7 @@ def configuration_of_policy(
         # Upstream: the Policy's own weight is checked, but the priority's metadata are made with that of the
         # configuration.
         weight = hard_pod_affinity_weight
-    if cells.sums_weights_first:
+    if cells.checks_before_conversion:
         rules.check_total()
     profile = ProfileConfig(
         scheduler_name=scheduler_name,

@@ -182,8 +182,9 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     weight_of_configuration_counts: bool = False
     """HardPodAffinitySymmetricWeight of a Policy is only checked, and that of the configuration counts (no:
     the Policy's own, else 1)."""
-    sums_weights_first: bool = False
-    """Weights too high together refuse a Policy even if they fit once cut to 32 bits."""
+    checks_before_conversion: bool = False
+    """Weights are summed before they are cut to 32 bits, and scores of a shape are checked after they are
+    scaled: a Policy is checked before it becomes a configuration."""
     # --- texts ----------------------------------------------------------------------------------------------
     unknown_predicate: str = 'predicate type not found for "{name}"'
     """The fault of a predicate that does not exist."""
