@@ -82,8 +82,13 @@ def documents_in(path: PathLike, prefix: str = "") -> list[Document]:
         files = (
             File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in pieces
         )
-        items = (item for file in files for document in file.documents() for item in _items(document))
-        return [found_document for item in items for found_document in (item, *_embedded_documents(item))]
+        items = [item for file in files for document in file.documents() for item in _items(document)]
+        # Of several objects a ConfigMap may have a text that only looks like a configuration.
+        return [
+            found_document
+            for item in items
+            for found_document in (item, *_embedded_documents(item, is_alone=len(items) == 1))
+        ]
 
 
 @lru_cache(8)
@@ -150,12 +155,19 @@ def _items(document: Document) -> Iterator[Document]:
             )
 
 
-def _embedded_documents(document: Document) -> Iterator[Document]:
+def _embedded_documents(document: Document, *, is_alone: bool = True) -> Iterator[Document]:
+    """The Policies and configurations in a ConfigMap; texts that cannot be read count only under the key of a
+    Policy, or if it *is_alone*."""
     data = document.data.get("data")
     for key, content in data.items() if _is_config_map(document) and isinstance(data, Mapping) else ():
         if isinstance(content, str) and (key == POLICY_KEY or _MAY_BE_ONE.search(content)):
             where = f"{document.where}, data[{key}]"
-            documents = tuple(File(where, given=content.encode("utf-8", "surrogatepass")).documents())
+            try:
+                documents = tuple(File(where, given=content.encode("utf-8", "surrogatepass")).documents())
+            except ManifestError:
+                if key == POLICY_KEY or is_alone:
+                    raise
+                continue
             yield from (
                 attrs.evolve(inner_document, where=where) if len(documents) == 1 else inner_document
                 for inner_document in documents

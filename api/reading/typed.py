@@ -8,7 +8,6 @@ lists of texts as empty; unknown fields are ignored. With *strict* words that
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -256,9 +255,10 @@ def quantity(value: Any) -> Quantity:
 
 def content(value: Any) -> bytes:
     """Reads bytes, which JSON has in base64."""
+    encoded = text(value)
     try:
-        return base64.b64decode(text(value), validate=True)
-    except binascii.Error:
+        return base64.b64decode(encoded, validate=True)
+    except ValueError:  # also of characters that are not ASCII
         raise Mismatch(HIDDEN, "bytes in base64") from None  # it may be a key
 
 

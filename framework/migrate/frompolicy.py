@@ -418,7 +418,7 @@ class _PolicyDraft(ProfileDraft):
                     " constraints of their own do not have it, and other pods count by number, not by share",
                     "has plugin ServiceAffinity, which was removed in 1.23",
                 )
-                self._spread[name] = weight
+                self._spread[f"{name} over {label}"] = weight  # the name may be that of a built-in priority
                 self._domains.append(label)
             return
         rule = RULES[name]

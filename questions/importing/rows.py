@@ -149,6 +149,7 @@ LONGEST = 80
 MOST_DIGITS = 15
 """The most digits of a number in a trace: bytes of that many GiB can still be counted."""
 A_WHOLE_NUMBER = "a whole number"
+A_PRIORITY = "a whole number of 32 bits"
 MOST_COPIES = 500_000
 """The most pods or nodes that one row can stand for."""
 
@@ -205,6 +206,10 @@ class TraceRow:
         """The whole number of seconds in *column*; None where it is empty."""
         return Decimal(self.whole(column)) if self.text(column) else None
 
+    def time(self, column: str) -> Decimal | None:
+        """The seconds in *column*, 0 or more; None where there is none."""
+        return self.amount(column) if column and self.number(column) is not None else None
+
     def copies(self, column: str) -> int:
         """The number of pods or nodes that the row stands for."""
         if not self.text(column):
@@ -229,6 +234,9 @@ def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
     with opened(path) as file:
         lines = csv.reader(file)
         header = [column.strip() for column in next(lines, [])]
+        twice = next((column for column in needed if header.count(column) > 1), None)
+        if twice is not None:
+            raise ManifestError(f"{path}, line 1: expected column {twice} once, got {columns_text(header)}")
         missing = [column for column in needed if column not in header]
         if missing:
             raise ManifestError(
@@ -271,6 +279,7 @@ def opened(path: PathLike) -> Iterator[IO[str]]:
 SINGLE = ("name", "namespace", "priority", "created", "deleted", "runs", "count")
 """The fields of a map that name one column."""
 FIELDS = ("kind", *SINGLE, "requests", "labels", "nodeSelector", "priorities")
+OF_PODS = ("namespace", "priority", "priorities", "nodeSelector")
 KINDS = ("pods", "nodes")
 UNITS: Mapping[str, Callable[[Decimal], str]] = {
     "cores": cores,
@@ -338,6 +347,8 @@ def read_map(path: PathLike) -> ColumnMap:
     if len(documents) > 1 or not isinstance(data, dict):
         value = f"{len(documents)} documents" if len(documents) > 1 else shown(data)
         raise ManifestError(f"{where}: expected one map of columns, got {value}")
+    if documents and documents[0].repeated:
+        raise ManifestError(f"{where}: expected {documents[0].repeated[0]} once, got it twice")
     for name in data:
         if name not in FIELDS:
             raise ManifestError(
@@ -346,6 +357,9 @@ def read_map(path: PathLike) -> ColumnMap:
     kind = data.get("kind", "pods")
     if kind not in KINDS:
         raise ManifestError(f"{where}: kind: expected pods or nodes, got {shown(kind)}")
+    for name in OF_PODS if kind == "nodes" else ():
+        if data.get(name):
+            raise ManifestError(f"{where}: {name}: expected it for pods alone, got it for nodes")
     if not data.get("name"):
         raise ManifestError(f"{where}: name: expected the column with the names, got nothing")
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in SINGLE}
@@ -360,10 +374,10 @@ def read_map(path: PathLike) -> ColumnMap:
     selector = _texts(data, "nodeSelector", where)
     numbers_by_word = data.get("priorities") or {}
     are_numbers = isinstance(numbers_by_word, dict) and all(
-        type(number) is int for number in numbers_by_word.values()
+        type(number) is int and is_priority(number) for number in numbers_by_word.values()
     )
     if not are_numbers or (numbers_by_word and not data.get("priority")):
-        expected = "words of the column that priority names, with numbers"
+        expected = "words of the column that priority names, with numbers of 32 bits"
         raise ManifestError(f"{where}: priorities: expected {expected}, got {shown(numbers_by_word)}")
     labels = _texts(data, "labels", where)
     priorities = {str(word): value for word, value in numbers_by_word.items()}
@@ -409,7 +423,10 @@ def _manifest_of(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
                 raise row.error(columns.priority, " or ".join(columns.priorities))
             priority = columns.priorities[word]
         elif columns.priority:
-            priority = int(row.number(columns.priority) or 0)
+            number = row.number(columns.priority) or Decimal(0)
+            if number % 1 or not is_priority(int(number)):
+                raise row.error(columns.priority, A_PRIORITY)
+            priority = int(number)
         manifest = pod(name, object_name(namespace) if namespace else "default", amounts, priority, labels)
         selector = {
             key: label_value(row.text(column))
@@ -418,17 +435,23 @@ def _manifest_of(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
         }
         if selector:
             manifest["spec"]["nodeSelector"] = selector
-    created, deleted, runs = (
-        row.number(column) if column else None for column in (columns.created, columns.deleted, columns.runs)
-    )
+    created, deleted, runs = map(row.time, (columns.created, columns.deleted, columns.runs))
     return timed(manifest, created=created, deleted=deleted, runs=runs)
+
+
+def is_priority(number: int) -> bool:
+    """Whether *number* may be a priority: it has 32 bits."""
+    return -(1 << 31) <= number < 1 << 31
 
 
 def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:
     entries = data.get(name) or {}
     if not isinstance(entries, dict):
         raise ManifestError(f"{where}: {name}: expected names with columns, got {shown(entries)}")
-    return {str(key): _text(value, f"{where}: {name}.{key}") for key, value in entries.items()}
+    texts = {str(key): _text(value, f"{where}: {name}.{key}") for key, value in entries.items()}
+    if empty := next((key for key, text in texts.items() if not text), None):
+        raise ManifestError(f"{where}: {name}.{empty}: expected the name of a column, got nothing")
+    return texts
 
 
 def _text(value: Any, where: str) -> str:

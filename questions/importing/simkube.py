@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import attrs
@@ -53,7 +54,10 @@ def read(path: PathLike) -> Trace:
             if key[0] not in (*WORKLOADS, "Pod"):
                 trace.dropped[f"objects of kind {key[0]}"] += 1
             else:
-                owners.setdefault(key, _Owner()).apply(item, Decimal(str(time)))
+                try:
+                    owners.setdefault(key, _Owner()).apply(item, Decimal(str(time)))
+                except ManifestError as error:
+                    raise ManifestError(f"{where}: {error}") from None
         for item in _objects(event, "deleted_objs", where):
             if (owner := owners.get(_key(item, where))) is not None:
                 owner.end(0, Decimal(str(time)))
@@ -184,16 +188,24 @@ def _decoded(path: str) -> Mapping[str, Any]:
 
 def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manifest]:
     items = event.get(name) or []
-    if not isinstance(items, list) or not all(isinstance(item, dict) and _is_plain(item) for item in items):
+    try:
+        are_plain = isinstance(items, list) and all(
+            isinstance(item, dict) and _is_plain(item) for item in items
+        )
+    except RecursionError:
+        raise ManifestError(f"{where}: {name}: nested too deeply") from None
+    if not are_plain:
         raise ManifestError(f"{where}: {name}: expected a list of Kubernetes objects, got {shown(items)}")
     return items
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether *value* could be JSON: msgpack may have any keys."""
+    """Whether *value* could be JSON: msgpack has any keys, times, bytes and other values, too."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
-    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, bytes)
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
 
 
 def _key(item: Manifest, where: str) -> Key:

@@ -328,9 +328,9 @@ def migrating(source: GivenPolicy, options: MigrateOptions, max_pd_vols: int | N
     for a source that cannot be read, and for options that do not apply."""
     policy, config, written, profile = _read(source)
     release = options.release or DEFAULT_RELEASE
-    to = options.to
+    to = options.to or DEFAULT_FRAMEWORK
     named = framework_release(release)
-    if profile is None and options.to == DEFAULT_FRAMEWORK and named is not None and named.policies is None:
+    if profile is None and options.to is None and named is not None and named.policies is None:
         release, to = DEFAULT_RELEASE, release
     target = target_release(to, options.called("to"))
     if profile is None:
@@ -377,7 +377,8 @@ def migrate(inputs: Migrating, options: MigrateOptions, observer: Observer) -> M
     migration = inputs.translated()
     newer = options.newer_labels
     # The extenders of the Policy or the older profile that are not called.
-    named = (inputs.profile or {}).get("extenders", ()) if inputs.policy is None else inputs.policy.extenders
+    profile = inputs.profile or {}
+    named = profile.get("extenders") or () if inputs.policy is None else inputs.policy.extenders
     left_out = len(named) if cluster is not None and inputs.extenders in (None, "off") else 0
     report = MigrationReport(
         release=inputs.release.version,

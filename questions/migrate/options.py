@@ -49,8 +49,8 @@ class MigrateOptions(AskedOptions):
         wanted=WANTED_RELEASE,
         metavar="RELEASE",
     )
-    to: str = option(
-        DEFAULT_FRAMEWORK,
+    to: str | None = option(
+        None,
         f"The release that will run the profile.  [default: {DEFAULT_FRAMEWORK}]",
         wanted=WANTED_RELEASE,
         shows=False,

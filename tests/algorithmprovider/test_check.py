@@ -1,4 +1,4 @@
-"""What is said of a Policy, and of releases."""
+"""The checks of a Policy, and the descriptions of releases."""
 
 import pytest
 import yaml
@@ -14,7 +14,7 @@ GENERAL = {"name": "GeneralPredicates"}
 
 
 def warnings(release=LAST, **policy):
-    """What is warned of."""
+    """The warnings about a Policy."""
     return check({**HEAD, **policy}, release).warnings
 
 

@@ -79,7 +79,7 @@ def test_everything_else():
 
 
 def test_numbers_out_of_range():
-    """Both numbers are 0 to 100, and both are said in one text."""
+    """Both numbers must be 0 to 100, and one error names both."""
     written = read_configuration({"hardPodAffinitySymmetricWeight": 101, "percentageOfNodesToScore": -1})
     assert refusal_text(PolicyError, written.resolve, LAST) == (
         "[hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range 0-100, "
@@ -100,7 +100,7 @@ def test_numbers_out_of_range():
     ],
 )
 def test_unreadable(document, message):
-    """What is not as wanted is refused with its place."""
+    """A field of the wrong form is refused with its path."""
     assert refusal_text(PolicyError, read_configuration, document, "conf") == message
 
 
@@ -132,15 +132,26 @@ def test_config_map_without_the_key(monkeypatch):
 
 
 def test_broken_text_in_a_config_map(monkeypatch):
-    """What is broken inside a ConfigMap is said with its place there."""
+    """Broken text inside a ConfigMap is an error with its place there."""
     _type_in(monkeypatch, json.dumps(config_map('{"kind": "Policy",\n "predicates": [}')))
     place = r"standard input, document 1, data\[policy.cfg\], line 2, column 17"
     with pytest.raises(PolicyError, match=f"invalid policy: {place}: broken JSON"):
         policy_document("-")
 
 
+def test_another_config_map_that_looks_like_one(monkeypatch):
+    """Beside the ConfigMap of a Policy the template of a chart counts for nothing; alone it is refused."""
+    chart = manifest("ConfigMap", "chart", data={"t.yaml": "{{ if x }}\nkind: Policy\n{{ end }}\n"})
+    items = [chart, config_map(json.dumps(POLICY))]
+    _type_in(monkeypatch, json.dumps({"kind": "List", "items": items}))
+    assert policy_document("-").data == POLICY
+    _type_in(monkeypatch, json.dumps(chart))
+    with pytest.raises(PolicyError, match=r"data\[t.yaml\]"):
+        policy_document("-")
+
+
 def test_error_names_the_file(tmp_path):
-    """What cannot be read is said with file and path."""
+    """The error for an unreadable file names file and path."""
     file = tmp_path / "policy.json"
     file.write_text('{"apiVersion": "v1", "predicates": 3}')
     with pytest.raises(

@@ -19,7 +19,7 @@ LAST = RELEASES["1.16"]
 
 
 def registry(version, **gates):
-    """What a release registers with these gates."""
+    """The registry of a release with these gates."""
     release = RELEASES[version]
     return Registry.of(release, resolved_gates(release, gates), CATALOGUE)
 
@@ -175,7 +175,7 @@ def test_argument_replaces_a_mandatory_predicate():
 
 
 def test_a_name_made_by_an_argument_may_be_named_again():
-    """What one entry registered, a later entry without argument finds."""
+    """A later entry without argument finds the rule that an earlier entry registered."""
     assert "CheckServiceAffinity" in predicates(
         of(
             predicates=[

@@ -68,7 +68,7 @@ def test_keys_are_case_sensitive():
     ],
 )
 def test_unreadable(document, message):
-    """What cannot be read is refused with the path to it."""
+    """An unreadable field is refused with the path to it."""
     assert refusal_text(PolicyError, read_policy, yaml.safe_load(document)) == message
 
 
@@ -138,7 +138,7 @@ def test_order():
 
 
 def test_ignored_resources():
-    """What extenders manage with ignoredByScheduler is collected over all of them."""
+    """The resources with ignoredByScheduler are collected over all extenders."""
     managed = yaml.safe_load("[{name: example.com/x, ignoredByScheduler: true}, {name: example.com/y}]")
     more = [{"name": "example.com/z", "ignoredByScheduler": True}]
     written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}

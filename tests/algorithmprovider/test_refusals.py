@@ -19,7 +19,7 @@ BEGINNINGS = re.compile(
 
 
 class Case(msgspec.Struct):
-    """What is read of a case: the cluster is passed over."""
+    """The fields that are read of a case; its cluster is passed over."""
 
     name: str
     config: dict[str, Any]

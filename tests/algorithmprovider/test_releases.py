@@ -22,7 +22,7 @@ class TestEachRelease:
         } <= set(PRIORITIES)
 
     def test_defaults_are_registered(self, release):
-        """What a provider has is registered."""
+        """All rules of a provider are registered."""
         assert set(release.default_predicates) <= set(release.predicates)
         assert set(release.default_priorities) <= set(release.priorities)
 

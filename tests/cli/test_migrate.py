@@ -76,6 +76,23 @@ def test_target(asked, run):
     assert read_configuration(yaml.safe_load(result.stdout), release=FRAMEWORK_RELEASES["1.34"])
 
 
+@pytest.mark.parametrize("target", ["1.27", "1.30"])
+def test_a_target_that_is_named_is_no_default(run, target):
+    """A release without Policies runs none; alone, it is the target."""
+    result = run("-", "--release", "1.36", "--to", target, stdin='{"kind": "Policy", "apiVersion": "v1"}')
+    assert (result.stdout, "got 1.36" in str(result.exception)) == ("", True)
+
+
+def test_no_extenders_in_a_profile(run, tmp_path):
+    """An empty field names none, for the comparison too."""
+    profile = tmp_path / "profile.yaml"
+    head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    profile.write_text(f"{head}extenders:\nprofiles: [{{schedulerName: default-scheduler}}]\n")
+    check = ("--check", EXAMPLES / "cluster")
+    result = run(profile, "--release", "1.25", "--to", "1.36", *check)
+    assert (result.exit_code in (0, 1), "decisions" in result.stderr) == (True, True)
+
+
 def test_a_target_without_plugins(run):
     """A release without plugins is no target."""
     told = str(run("-", "--to", "1.16", stdin="{}").exception)
@@ -227,7 +244,7 @@ def test_faults_of_a_profile(check):
 
 
 def test_a_profile(check):
-    """What a profile runs is listed, and written as JSON."""
+    """The plugins of a profile are listed, and written as JSON."""
     text = '{"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration"}'
     result = check("-", stdin=text)
     assert result.exit_code == 0

@@ -52,6 +52,19 @@ def told(found, subject):
     return "; ".join(str(note) for note in found.notes if note.subject == subject)
 
 
+@pytest.mark.parametrize("name", ["SelectorSpreadPriority", "EvenPodsSpreadPriority"])
+@pytest.mark.parametrize("by_selector", [False, True])
+def test_a_label_under_the_name_of_a_priority(name, by_selector):
+    """What a priority does says its argument, not the name that it has."""
+    argument = {"serviceAntiAffinity": {"label": "rack"}}
+    policy = read_policy({"priorities": [{"name": name, "weight": 3, "argument": argument}]})
+    found = migrate(policy, RELEASES["1.16"], selector_spread=by_selector)
+    (profile,) = found.document["profiles"]
+    (args,) = [entry["args"] for entry in profile["pluginConfig"] if entry["name"] == "PodTopologySpread"]
+    assert [constraint["topologyKey"] for constraint in args["defaultConstraints"]] == ["rack"]
+    assert "own constraints with ScheduleAnyway count too" in told(found, "PodTopologySpread")
+
+
 def accepted(found, target=PROFILE_RELEASE):
     """A scheduler with the profile, which the validation of *target* and every plugin's constructor have
     accepted."""

@@ -64,8 +64,12 @@ def test_nodes_are_made_too(tmp_path):
         ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
         (
             "name: a\npriorities: {high: 1}\n",
-            "priorities: expected words of the column that priority names, with numbers, got an object",
+            "priorities: expected words of the column that priority names, with numbers of 32 bits, got an object",
         ),
+        ("name: a\npriority: p\npriorities: {high: 3000000000}\n", "numbers of 32 bits, got an object"),
+        ("name: a\nname: b\n", "expected name once, got it twice"),
+        ("name: a\nlabels: {app: }\n", "labels.app: expected the name of a column, got nothing"),
+        ("kind: nodes\nname: a\nnamespace: b\n", "namespace: expected it for pods alone, got it for nodes"),
         ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
     ],
 )
@@ -85,6 +89,7 @@ WRONG = {
     "a number is none": (HOSTS + "n,many,9\n", 'line 3: c: expected a number, got "many"'),
     "a number is negative": (HOSTS + "n,-3,9\n", 'line 3: c: expected a number of 0 or more, got "-3"'),
     "a number is too long": (HOSTS + "n,1e99,9\n", "expected a number of at most 15 digits"),
+    "a column comes twice": ("host,c,c,b\n", "line 1: expected column c once, got host,c,c,b"),
     "a row is too long": (HOSTS + "n,8,3,x\n", "line 3: expected at most 3 values, got 4"),
 }
 
@@ -133,6 +138,21 @@ def test_counts_and_names_of_rows_are_checked(tmp_path, lines, told):
     columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
     with pytest.raises(ManifestError, match=told):
         rows.read_table(write(tmp_path, "t.csv", "task,n\n" + lines), columns)
+
+
+@pytest.mark.parametrize(
+    "values, told",
+    [
+        ("1.9,1", 'prio: expected a whole number of 32 bits, got "1.9"'),
+        ("3000000000,1", 'prio: expected a whole number of 32 bits, got "3000000000"'),
+        ("1,-5", 'took: expected a number of 0 or more, got "-5"'),
+    ],
+)
+def test_numbers_of_pods_are_not_bent(tmp_path, values, told):
+    """A priority is a whole number of 32 bits, and no time is negative."""
+    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\npriority: prio\nruns: took\n"))
+    with pytest.raises(ManifestError, match=told):
+        rows.read_table(write(tmp_path, "t.csv", f"task,prio,took\na,{values}\n"), columns)
 
 
 def test_rows_of_no_copies_are_told(tmp_path):

@@ -1,7 +1,7 @@
 """What other tools write, as manifests: SimKube, kube-scheduler-simulator, dumps in folders."""
 
 import json
-from functools import partial
+from functools import partial, reduce
 
 import msgspec
 import pytest
@@ -141,7 +141,17 @@ BROKEN = yaml.safe_load("""
 expected a list of Kubernetes objects: {version: 2, events: [{ts: 1, applied_objs: [{kind: Job, 7: 8}]}]}
 "applied_objs: expected a list of Kubernetes objects, got a list": {version: 2, events: [{ts: 1, applied_objs: [3]}]}
 "object with kind, metadata.name and spec, got an empty object": {version: 2, events: [{ts: 1, applied_objs: [{}]}]}
+"got a list": {version: 2, events: [{ts: 1, applied_objs: [{kind: Pod, metadata: {name: p}, spec: {foo: .inf}}]}]}
+"a list ": {version: 2, events: [{ts: 1, applied_objs: [{kind: Pod, spec: {foo: 2026-01-01T00:00:00Z}}]}]}
+"event 1: Pod p: spec.containers[0]: expected an object, got 5": {version: 2, events: [{ts: 1, applied_objs: [
+  {kind: Pod, metadata: {name: p}, spec: {containers: [5]}}]}]}
 """)
+BROKEN["event 1: applied_objs: nested too deeply"] = {
+    "version": 2,
+    "events": [
+        {"ts": 1, "applied_objs": [{"kind": "Pod", "spec": reduce(lambda inner, _: [inner], range(700), 1)}]}
+    ],
+}
 
 
 def test_a_broken_simkube_trace_is_told(tmp_path):
