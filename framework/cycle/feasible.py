@@ -424,8 +424,8 @@ class PluginCheck:
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
         if cycle.table.has_huge or cycle.templates.has_huge:
-            # The cycle checks the range of each score; without such amounts, scores of upstream's plugins
-            # stay within it.
+            # The cycle checks the range of each score. Without such amounts, and negative numbers in a pod,
+            # scores of upstream's plugins stay within it.
             return Detour.AMOUNTS
         if cycle.table.census.has_unreadable and cycle.release.framework.unreadable_terms == "error":
             return Detour.PLUGINS
@@ -439,6 +439,11 @@ class PluginCheck:
         return cached[1]
 
     def _detour_of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
+        node_affinity = pod.affinity.node_affinity
+        terms = node_affinity.preferred if node_affinity is not None else ()
+        constraints = pod.spec.topology_spread_constraints
+        if any(term.weight < 0 for term in terms) or any(soft.max_skew < 1 for soft in constraints):
+            return Detour.AMOUNTS  # the API server would refuse such pods
         concerned = _concerned_plugins(pod, self.profile)
         for plugin in self.profile.points["preFilter"]:
             if plugin in concerned:

@@ -116,3 +116,32 @@ class TestAllWaysAgree:
                 assert host == wanted.host
                 for one in (made, read, quick):
                     one.assume(new, host)
+
+
+# --- Numbers that an API server refuses -------------------------------------------------------------------
+
+
+def terms(weight):
+    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z0"]}]}
+    preferred = [{"weight": weight, "preference": term}]
+    return {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
+
+
+@pytest.mark.parametrize("release", ["1.17", "1.19", "1.27", "1.31", "1.36"])
+@pytest.mark.parametrize(
+    "unusual",
+    [terms(-5), {"topologySpreadConstraints": [{**SPREAD, "maxSkew": -3}]}],
+    ids=["weight", "maxSkew"],
+)
+def test_scores_out_of_range(release, unusual):
+    """Negative weights and skews can put a score out of range, which ends the cycle, with details or not."""
+    decisions = []
+    for details in (False, True):
+        made = cluster(release)
+        for number in range(7):
+            EventFeed(made).put(plain(f"p{number}", on=f"n{number and 1}"))
+        for attempt in range(2):
+            decision = made.schedule(plain(f"x{attempt}", **unusual), details=details)
+        decisions.append((decision.host, decision.error))
+    assert decisions[0] == decisions[1]
+    assert "weight" not in str(unusual) or "invalid score -5" in decisions[0][1]
