@@ -15,7 +15,7 @@ from ..exceptions import UnknownNameError
 
 if TYPE_CHECKING:
     from .extender import HttpExtender
-    from .overhttp import Post
+    from .overhttp import ExtenderRecord, Post, Replayed
 
 WAYS = "off, call, record FILE or replay FILE"
 
@@ -45,6 +45,8 @@ class ConfiguredExtenders:
     """
 
     how: str | None = None
+    _record: list[ExtenderRecord | Replayed] = attrs.field(factory=list, init=False, eq=False)
+    """The record, once it is open: all schedulers of a question go on in it."""
 
     def __attrs_post_init__(self) -> None:
         word, _, file = self._words
@@ -66,11 +68,14 @@ class ConfiguredExtenders:
             return make_extenders(configs, release)
         from .overhttp import ExtenderRecord, RecordingPost, Replayed, http_post
 
-        path = Path(file.strip())
-        if word == "replay":
-            replayed = Replayed.read(path)
+        if not self._record:
+            path = Path(file.strip())
+            self._record.append(Replayed.read(path) if word == "replay" else ExtenderRecord(path))
+        (record,) = self._record
+        if isinstance(record, Replayed):
+            replayed = record
             return make_extenders(configs, release, lambda config: replayed)
-        recorded = ExtenderRecord(path)
+        recorded = record
         return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
 
 

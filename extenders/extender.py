@@ -31,7 +31,7 @@ T = TypeVar("T")
 FAULT = "reply: got "
 """The beginning of the text of each fault of a reply."""
 ENDLESS = 86400.0
-"""Seconds of a call that no timeout ends."""
+"""The most seconds of a call; a configuration may name 292 years, or none."""
 
 
 class NodeItems(msgspec.Struct):
@@ -339,7 +339,7 @@ class HttpExtender:
     def _send(self, verb: str, body: bytes, kind: type[T]) -> T | None:
         """The reply; None for a null."""
         # Upstream: a negative timeout ends no call.
-        timeout = self.config.timeout if self.config.timeout > 0 else ENDLESS
+        timeout = min(self.config.timeout, ENDLESS) if self.config.timeout > 0 else ENDLESS
         answer = self.post(f"{self.config.url_prefix.rstrip('/')}/{verb}", body, timeout)
         if answer.status != 200:
             url = f"{self.url.rstrip('/')}/{verb}"

@@ -77,11 +77,14 @@ def error_text(url: str, error: Exception) -> str:
 def _address(url: str) -> str:
     """The address that Go tries first, with its port."""
     parts = urlsplit(url)
-    port = parts.port or PORTS[parts.scheme.lower()]
+    host = parts.hostname or ""
     try:
-        host = str(socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)[0][4][0])
+        port = parts.port or PORTS[parts.scheme.lower()]
+        host = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
     except OSError:
-        host = parts.hostname or ""
+        pass
+    except ValueError:  # a port that is too large, a host with an empty label
+        return parts.netloc.rpartition("@")[2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -138,9 +141,12 @@ class HttpPost:
         if self.client is None:
             self.client = _client(self.config)
         where = f'Post "{without_user(url)}":'
-        parts = urlsplit(url)
-        if parts.scheme.lower() not in PORTS:
-            raise PostError(f'{where} unsupported protocol scheme "{parts.scheme.lower()}"')
+        try:
+            scheme = urlsplit(url).scheme.lower()
+        except ValueError as error:
+            raise PostError(f'parse "{without_user(url)}": {error}') from None
+        if scheme not in PORTS:
+            raise PostError(f'{where} unsupported protocol scheme "{scheme}"')
         deadline = time.monotonic() + timeout
         tls = self.config.tls
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
@@ -169,7 +175,8 @@ class HttpPost:
             last = error.request
             where = f'{last.method.capitalize()} "{without_user(str(last.url))}":'
             raise PostError(f"{where} stopped after {MOST_REDIRECTS} redirects") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        # Of addresses and server names that cannot be sent the libraries say no more than these.
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, TypeError) as error:
             raise PostError(f"{where} {error_text(url, error)}") from None
 
     def close(self) -> None:
@@ -304,6 +311,20 @@ class RecordingPost:
 # --- reading ------------------------------------------------------------------------------------------------
 
 
+def _recorded(entry: Mapping[str, Any]) -> tuple[Key, PostReply | str]:
+    """A recorded request and its answer, or the text of its error."""
+    texts = [entry["url"], entry["sha256"], entry.get("fault", "")]
+    error = entry.get("error")
+    texts.append(entry["answer"] if error is None else error)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(entry.get("status", 0), int):
+        raise TypeError
+    url, digest, fault, text = texts
+    key = without_user(url), digest
+    if error is not None:
+        return key, text
+    return key, PostReply(entry["status"], text.encode("utf-8", "surrogateescape"), fault)
+
+
 @attrs.define(eq=False)
 class Replayed:
     """The answers of a record; extenders are not called. Several extenders may share it."""
@@ -322,15 +343,8 @@ class Replayed:
             with path.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
-                        entry = json.loads(line)
-                        key = (without_user(entry["url"]), entry["sha256"])
-                        error = entry.get("error")
-                        body = (
-                            b"" if error is not None else entry["answer"].encode("utf-8", "surrogateescape")
-                        )
-                        fault = entry.get("fault", "")
-                        answer = PostReply(entry["status"], body, fault) if error is None else error
-                    except (ValueError, KeyError, TypeError, AttributeError):
+                        key, answer = _recorded(json.loads(line))
+                    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                         where = f"{path}, line {number}"
                         expectation = (
                             "expected url, sha256, and status and answer, or error, got no recorded request"
@@ -338,9 +352,8 @@ class Replayed:
                         raise RecordError(f"{where}: {expectation}") from None
                     record._answers.setdefault(key, []).append(answer)
         except (OSError, UnicodeDecodeError) as error:
-            raise RecordError(
-                f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}".lower()
-            ) from None
+            reason = str(getattr(error, "strerror", None) or error).lower()
+            raise RecordError(f"{path}: cannot be read: {reason}") from None
         return record
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:

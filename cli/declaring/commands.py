@@ -193,6 +193,9 @@ class Command(click.Command):
         inputs = list[str]()
         for param in ctx.command.params:
             value = ctx.params.get(param.name or "")
+            for writer in (param, param.type):
+                if (recorded := getattr(writer, "recorded", None)) is not None:
+                    outputs += [(max(param.opts, key=len), path) for path in recorded(value)]
             files = getattr(param.type, "files", None)
             if files is not None:
                 inputs += map(str, files(value))

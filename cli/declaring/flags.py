@@ -125,21 +125,37 @@ class ConfigurationText(TextType):
     FILES = ("policy", "profile", "config")
 
     def files(self, value: str | None) -> Iterable[str]:
-        """The files that it names."""
+        """The files that it names, which are read."""
+        return [file for key, file in self._words(value) if key in self.FILES and file]
+
+    def recorded(self, value: str | None) -> list[str]:
+        """The file that answers of extenders are written to, if any."""
+        return [file for key, how in self._words(value) if key == "extenders" for file in recorded_file(how)]
+
+    @staticmethod
+    def _words(value: str | None) -> list[tuple[str, str]]:
         import shlex
 
         try:
             words = [word.partition("=") for word in shlex.split(value or "")]
         except ValueError:
             return []  # it is refused where it is read
-        return [file for key, _, file in words if key in self.FILES and file]
+        return [(key, file) for key, _, file in words]
 
 
 CONFIGURATION = ConfigurationText()
 
 
+def recorded_file(how: str | None) -> list[str]:
+    """The file of ``record FILE``; none for other words of ``--extenders``."""
+    word, _, file = (how or "").partition(" ")
+    return [file.strip()] if word == "record" else []
+
+
 class ExtendersOption(click.Option):
     """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
+
+    recorded = staticmethod(recorded_file)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the option take a second word where it needs one."""

@@ -110,10 +110,21 @@ class Task:
             return spec.engine(config_maps)
         if spec.profiles is not None:
             # These weights in each of its profiles.
-            plugin_names = (*registry_of(spec.profiles.release), *(plugin.name for plugin in spec.plugins))
+            plugins = {
+                **registry_of(spec.profiles.release),
+                **{plugin.name: plugin for plugin in spec.plugins},
+            }
             for name in weights:
-                if name not in plugin_names:
-                    raise _unknown(name, spec.version, plugin_names)
+                if name not in plugins:
+                    raise _unknown(name, spec.version, plugins)
+            scored, prepared = (
+                {
+                    plugin.name
+                    for profile in spec.engine(config_maps).profiles.values()
+                    for plugin in profile.points[point]
+                }
+                for point in ("score", "preScore")
+            )
             profiles = []
             for profile in spec.profiles.profiles:
                 score = profile.at("score")
@@ -123,6 +134,15 @@ class Task:
                 enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
                 disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
                 plugin_sets = {**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))}
+                # A plugin that is added brings its PreScore along, without which its scores are errors.
+                added = [
+                    PluginEntry(name)
+                    for name, weight in weights.items()
+                    if weight and name not in {*scored, *prepared} and "preScore" in plugins[name].joined()
+                ]
+                if added:
+                    pre_score = profile.at("preScore")
+                    plugin_sets["preScore"] = attrs.evolve(pre_score, enabled=(*pre_score.enabled, *added))
                 profiles.append(attrs.evolve(profile, plugins=plugin_sets))
             return spec.engine_of(attrs.evolve(spec.profiles, profiles=tuple(profiles)))
         # A priority that the algorithm does not have is added.

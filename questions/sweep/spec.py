@@ -499,4 +499,10 @@ class _Reader:
             self.refuse(
                 parent + step, str(value), f"a file: there is none at {one_line(str(self.folder / value))}"
             )
+        if key == "extenders" and value is not None:
+            how, _, file = str(value).partition(" ")
+            if how == "record":
+                self.refuse(parent + step, value, "off, call or replay FILE, as each run would record anew")
+            if how == "replay" and file.strip():
+                return f"{how} {self.folder / file.strip()}"
         return str(value) if isinstance(value, os.PathLike) else value

@@ -3,15 +3,19 @@ Python."""
 
 import json
 import pickle
+import shlex
 
 import attrs
 import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler, simulate
+from kubeclassic.algorithmprovider import RELEASES
+from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import overhttp
+from kubeclassic.extenders.choice import ConfiguredExtenders
 from kubeclassic.extenders.overhttp import (
     ExtenderRecord,
     PostError,
@@ -64,7 +68,7 @@ class Answering:
 
 @pytest.fixture
 def answering(monkeypatch):
-    """What answers in place of HTTP."""
+    """A stand-in that answers in place of HTTP."""
     post = Answering()
 
     def http_post(config):
@@ -114,7 +118,7 @@ def test_one_that_cannot_be_reached():
 
 
 def test_recorded_and_replayed(answering, tmp_path):
-    """What is recorded is replayed without a call, as often as wanted."""
+    """Recorded answers are replayed without a call, any number of times."""
     file = tmp_path / "calls.jsonl"
     recorded = hosts(policy=POLICY, extenders=f"record {file}")
     answering.calls = 0
@@ -122,6 +126,18 @@ def test_recorded_and_replayed(answering, tmp_path):
     assert again == [recorded, recorded] == [["c", "c"]] * 2
     assert answering.calls == 0
     assert len(file.read_text().splitlines()) == 2
+
+
+def test_all_schedulers_of_a_question_share_a_record(answering, tmp_path):
+    """The second one goes on where the first one ended, in the record and in its replay."""
+    file = tmp_path / "calls.jsonl"
+    for word in ("record", "replay"):
+        choice = ConfiguredExtenders(f"{word} {file}")
+        config = read_policy(POLICY).extenders
+        first, second = (choice(config, RELEASES["1.16"])[0].post for _ in range(2))
+        first("u", b'{"NodeNames": ["a"]}', 1)
+        second("u", b'{"NodeNames": ["b"]}', 1)
+        assert len(file.read_text().splitlines()) == 2
 
 
 def test_a_request_that_was_not_recorded(answering, tmp_path):
@@ -190,7 +206,18 @@ def test_a_copy_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}']
+    "line",
+    [
+        "no json",
+        "[]",
+        "[" * 100_000,
+        '{"url": "u"}',
+        '{"url": "u", "sha256": "s", "status": 200, "answer": 1}',
+        '{"url": "u", "sha256": [1], "status": 200, "answer": "x"}',
+        '{"url": "u", "sha256": "s", "status": "200", "answer": "x"}',
+        '{"url": "u", "sha256": "s", "error": 5}',
+    ],
+    ids=range(8),
 )
 def test_what_is_no_record(tmp_path, line):
     """A line of another form is refused with its number."""
@@ -201,8 +228,8 @@ def test_what_is_no_record(tmp_path, line):
 
 def test_files_that_cannot_be_used(tmp_path):
     """A missing file, and one that cannot be written, have one line."""
-    with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
-        Replayed.read(tmp_path / "none")
+    with pytest.raises(KubeclassicError, match="/None: cannot be read: no such file or directory"):
+        Replayed.read(tmp_path / "None")
     with pytest.raises(KubeclassicError, match="cannot be written: is a directory"):
         RecordingPost(Answering(), ExtenderRecord(tmp_path))("u", b'{"NodeNames": []}', 1)
 
@@ -280,6 +307,30 @@ def test_recorded_errors_are_replayed(folder, command, given):
     second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
     assert first.stdout == second.stdout != ""
     assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
+
+
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        (
+            "simulate cluster.json --policy policy.json --extenders record cluster.json",
+            "which is an input too",
+        ),
+        ("simulate cluster.json --policy policy.json --extenders record o --output o", "is the file of --"),
+        (
+            "compare cluster.json --a 'policy=policy.json extenders=\"record r\"'"
+            " --b 'policy=policy.json extenders=\"record r\"'",
+            "which is the file of --a too",
+        ),
+    ],
+    ids=["input", "output", "sides"],
+)
+def test_a_record_replaces_no_other_file(words, text, folder):
+    """Neither what is read, nor another file that is written."""
+    before = (folder / "cluster.json").read_text()
+    done = inside(*shlex.split(words), cwd=folder)
+    assert (done.returncode, text in done.stderr) == (2, True)
+    assert (folder / "cluster.json").read_text() == before
 
 
 def test_compare(folder):

@@ -84,7 +84,7 @@ def test_where_removing_pods_does_not_help(release, reasons):
 
 @pytest.mark.parametrize("body, text", [(b'{"NodeNames": ["a"]}', None), (b'{"NodeNames": ["a"', "gone")])
 def test_a_body_that_breaks_off(body, text):
-    """It counts if the answer was there by then."""
+    """A body that breaks off counts if the answer was complete by then."""
     one = extender(lambda url, sent, timeout: PostReply(200, body, "gone"), node_cache_capable=True)
     if text is None:
         assert one.filter(pod("web"), NODES).names == ["a"]

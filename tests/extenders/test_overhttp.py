@@ -157,7 +157,7 @@ def test_no_answer(path, timeout, text, monkeypatch):
 
 @pytest.mark.parametrize("path, fault", [("/short", "unexpected EOF"), ("/packed", "gzip: invalid header")])
 def test_a_body_that_breaks_off(path, fault):
-    """What came before is kept, with Go's text for the rest."""
+    """The part before the break is kept, with Go's text for the error."""
     with serving() as port:
         post = http_post(ExtenderConfig())
         found = post(f"http://127.0.0.1:{port}{path}", b"{}", 60)
@@ -181,6 +181,20 @@ def test_half_an_answer_in_time():
     )
 
 
+@pytest.mark.parametrize(
+    "url, text",
+    [
+        ("http://[::1/x", 'parse "http://[::1/x": '),
+        ("http://127.0.0.1:99999/x", 'Post "http://127.0.0.1:99999/x": '),
+        ("http://a..b/x", 'Post "http://a..b/x": '),
+        (f"http://{'a' * 64}/x", 'Post "http://aaa'),
+    ],
+)
+def test_addresses_that_cannot_be(url, text):
+    """They are no answer, as those of an extender that is away."""
+    assert failure(ExtenderConfig(url_prefix=url), url).startswith(text)
+
+
 @pytest.mark.parametrize("url, scheme", [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")])
 def test_other_schemes(url, scheme):
     """A URL without http or https is refused."""
@@ -188,7 +202,7 @@ def test_other_schemes(url, scheme):
 
 
 def test_a_copy_connects_anew():
-    """What reaches an extender can be copied by pickle."""
+    """The client of an extender can be copied by pickle."""
     with serving() as port:
         post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
         assert post(f"http://127.0.0.1:{port}/x", b"{}", 60).status == 200

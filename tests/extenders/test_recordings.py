@@ -67,7 +67,7 @@ class Recording:
         return found
 
     def told(self, pod):
-        """What events say of *pod*."""
+        """The texts of events about *pod*."""
         bodies = [
             found["request_body"]
             for found in self.exchanges
@@ -167,7 +167,7 @@ def reply_of(call):
 
 
 def outcome(recording, call):
-    """What our client makes of the reply to a filter call, or the text of its error."""
+    """Our client's result for the reply to a filter call, or the text of its error."""
     body = call["request_body"]
     port = 25279 if recording.release == "1.27" else 15271
     prefix, verb = call["path"].rsplit("/", 1)

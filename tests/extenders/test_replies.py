@@ -1,4 +1,4 @@
-"""What extenders reply is read by its shape; what has another one is a fault in one line."""
+"""Extenders' replies are read by their shape; another shape is an error in one line."""
 
 import pytest
 

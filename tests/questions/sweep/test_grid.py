@@ -31,7 +31,7 @@ AXES = {
 
 
 def single(row):
-    """What one call of ``simulate`` comes to with the settings of *row*."""
+    """The values of one call of ``simulate`` with the settings of *row*."""
     options = {option: row[key] for key, option in OPTIONS.items() if key in row}
     summary = kubeclassic.simulate(
         CLUSTER, scheduler=options_of(options), order=row.get("order", "input")
@@ -130,6 +130,13 @@ def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused():
     assert new["error"].endswith("NodeResourcesFit took its place")
 
 
+def test_an_added_plugin_brings_its_pre_score():
+    """Without it every score would be an error, and no pod would find a node."""
+    grid = {"release": ["1.19", "1.21", "1.25"], "weights.SelectorSpread": 1}
+    rows = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
+    assert all(row["placed"] > 0 and row["error"] is None for row in rows)
+
+
 def test_edits_count():
     """Edits change objects before a run."""
     grid = {"set": [None, "pod * requests.cpu=64"]}
@@ -138,8 +145,8 @@ def test_edits_count():
 
 
 def test_a_run_that_fails_is_a_row():
-    """What a release refuses, and an edit about nothing, are rows with their errors; the others have
-    values."""
+    """A run that a release refuses, or with an edit that matches nothing, is a row with its error; the others
+    have values."""
     runs = yaml.safe_load("""
         - {name: right}
         - {name: edit, set: pod nobody requests.cpu=1}

@@ -1,4 +1,4 @@
-"""What a run is measured by, against numbers worked out by hand."""
+"""The measures of a run, compared with numbers computed by hand."""
 
 import pytest
 

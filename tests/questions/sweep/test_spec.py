@@ -72,6 +72,10 @@ def test_objectives_by_default(tmp_path):
             r'grid\.policy\[0\]: expected a file, got "nowhere\.yaml": there is none at .*nowhere',
         ),
         (
+            {"grid": {"extenders": ["record r"]}},
+            r'grid\.extenders\[0\]: expected off, call or replay FILE, as each run would record anew, got "record r"$',
+        ),
+        (
             {"grid": {"order": ["random"]}},
             r'grid\.order\[0\]: expected one of input, priority, queue, shuffled, got "random"$',
         ),
