@@ -507,25 +507,26 @@ class _Builder:
     def _construct(self, name: str) -> None:
         """Make the plugin called *name*."""
         context = self.context
-        args = self.profile.args_of(name, context)
-        if name == "NodeResourcesFit":
-            managed = [
-                r.name
-                for extender in self.config.extenders
-                for r in extender.managed_resources
-                if r.ignored_by_scheduler
-            ]
-            # Upstream: the resources that extenders manage replace those in the arguments.
-            if managed and isinstance(args, NodeResourcesFitArgs):
-                args = attrs.evolve(args, ignored_resources=tuple(managed))
+        args, faults = self._args_of(name)
         try:
-            if faults := arg_faults(name, args, "", context):
+            if faults:
                 raise PolicyError(aggregated(faults))
             plugin = made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
         self.plugin_by_name[name] = plugin
         self.joined[name] = plugin.joined()
+
+    def _args_of(self, name: str) -> tuple[Any, list[str]]:
+        """The arguments of the plugin called *name*, and their faults."""
+        args = self.profile.args_of(name, self.context)
+        managed = tuple(sorted(ignored_resources(self.config.extenders)))
+        if not managed or name != "NodeResourcesFit" or not isinstance(args, NodeResourcesFitArgs):
+            return args, arg_faults(name, args, "", self.context)
+        # Upstream: the resources that extenders manage replace those in the arguments. Their faults are
+        # the extenders'.
+        faults = arg_faults(name, attrs.evolve(args, ignored_resources=()), "", self.context)
+        return attrs.evolve(args, ignored_resources=managed), faults
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, each with the reason."""
@@ -543,11 +544,9 @@ class _Builder:
         """All faults for which the profile is refused; a plugin that cannot be made is reported once."""
         faults: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
-        context = self.context
         for name in self._registered_names():
-            args = self.profile.args_of(name, context)
             place = places.get(name, f"arguments of {name}")
-            arg_fault_list = [fault_of(text) for text in arg_faults(name, args, "", context)]
+            arg_fault_list = [fault_of(text) for text in self._args_of(name)[1]]
             faults += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in arg_fault_list)
             if not arg_fault_list:
                 self._construct(name)

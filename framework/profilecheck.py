@@ -18,7 +18,13 @@ from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
 from .config.apiversions import own_path, with_profiles
 from .config.args import reads_args, takes_args
-from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
+from .config.configuration import (
+    KubeSchedulerConfiguration,
+    as_read,
+    decoded_configuration,
+    fields_without,
+    passes_over,
+)
 from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
 from .config.profiles import PluginEntry, PluginSet, default_plugins
 from .options import default_release
@@ -247,7 +253,9 @@ def _warnings(
 ) -> Iterator[str]:
     context = config.context
     version = config.release.version
-    for i, profile_document in enumerate(with_profiles(data, context.cells).get("profiles") or ()):
+    fields = fields_without(context.cells.fields_lacked)
+    read_data = with_profiles(as_read(data, fields), context.cells)
+    for i, profile_document in enumerate(read_data.get("profiles") or ()):
         for point, plugin_set in (profile_document.get("plugins") or {}).items():
             path = own_path(f"profiles[{i}].plugins.{point}", data)
             if point in context.cells.unread_points:
@@ -265,6 +273,8 @@ def _warnings(
                 and isinstance(entry.args, Mapping)
             ):
                 yield f"{path}pluginConfig: arguments of {entry.name} are ignored: it has none in {version}"
+            elif not entry.name:
+                yield f"{path}pluginConfig: an entry without a name has no effect"
             elif entry.name not in profile.plugins():
                 yield f"{path}pluginConfig: arguments of {entry.name} have no effect: it runs at no point"
         rules = {rule.name for rule in profile.algorithm.predicates}

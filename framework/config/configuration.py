@@ -18,7 +18,21 @@ from ...algorithmprovider.extenders import ExtenderConfig, faults_of
 from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import unread_field
 from ...api.objects import DEFAULT_SCHEDULER, Int32, JsonDict, JsonObject
-from ...api.reading import TYPE_META, Fields, Mismatch, PathLike, fields_of, misnamed, pruned, read, shown
+from ...api.reading import (
+    TYPE_META,
+    Fields,
+    Mismatch,
+    PathLike,
+    Reader,
+    fields_of,
+    misnamed,
+    pruned,
+    read,
+    reader,
+    record,
+    shown,
+)
+from ...api.record import copied
 from ...choices import FIRST_FRAMEWORK
 from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
@@ -164,6 +178,19 @@ def fields_without(lacked: frozenset[str]) -> Fields:
     return without(of_all_versions(configuration_fields()), lacked)
 
 
+def as_read(value: Any, fields: Fields | None) -> Any:
+    """A copy of *value* with its *fields* alone; null items of their lists are empty objects, null names
+    empty texts."""
+    if fields is None:
+        return copied(value)
+    if isinstance(value, list):
+        return [as_read({} if item is None else item, fields) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    names = {"name": value.get("name") or ""} if "name" in fields else {}
+    return {name: as_read(item, fields[name]) for name, item in value.items() if name in fields} | names
+
+
 def unread_of_first(document: JsonObject, release: Release) -> tuple[str, ...]:
     """The fields of *document* that *release* ignores, in sentences. *document* is of the first version of
     the configuration, or empty."""
@@ -268,12 +295,16 @@ def _version_of(document: JsonObject, versions: Collection[str]) -> str:
     return version
 
 
+_type_meta: Reader[JsonDict] = record(dict, {name: (name, reader(str)) for name in TYPE_META})
+
+
 def _check_kind(plugin: str, raw: JsonObject, place: str, context: Context) -> None:
     """Refuse arguments of *plugin* with another kind, or an unknown version."""
+    given = _type_meta(raw)
     own_kind = f"{plugin}Args"
-    kind = raw.get("kind") or own_kind
+    kind = given.get("kind") or own_kind
     own_version = f"{GROUP}/{context.version}"
-    api_version = raw.get("apiVersion") or own_version
+    api_version = given.get("apiVersion") or own_version
     versions = {f"{GROUP}/{name}": name for name in context.release.configuration.api_versions}
     known = {KIND, *(f"{name}Args" for name in plugins_with_args(context))}
     if api_version not in versions or kind not in known:
@@ -322,9 +353,9 @@ def _with_decoded_args(
             raw = {} if entry.args is None else entry.args
             args = MappingProxyType(raw) if isinstance(raw, Mapping) else raw
             if reads_args(entry.name, context):
-                if not context.cells.lenient_args:
-                    _check_kind(entry.name, raw, place, context)
                 try:
+                    if not context.cells.lenient_args:
+                        _check_kind(entry.name, raw, place, context)
                     args = read_args(entry.name, raw, context)
                 except Mismatch as mismatch:
                     raise ConfigurationError(

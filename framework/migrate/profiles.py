@@ -19,11 +19,11 @@ from ...algorithmprovider.policy import DEFAULT_PROVIDER, Policy
 from ...api.meaning import duration_text
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject, json_names
 from ...api.reading import TYPE_META, removed, unknown_fields
-from ...api.record import UNSET, Record, UnsetType, copied, plain
+from ...api.record import UNSET, Record, UnsetType, plain
 from ...core.release import ConfigurationCells, Release
 from ...core.release.fact import rule_facts
 from ...exceptions import PolicyError, UnknownNameError
-from ..config.apiversions import WEIGHT, is_flat, with_profiles
+from ..config.apiversions import WEIGHT, cells_in, is_flat, with_profiles
 from ..config.args import (
     NodeLabelArgs,
     RequestedToCapacityRatioArgs,
@@ -32,9 +32,9 @@ from ..config.args import (
     takes_args,
     unknown_args,
 )
-from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
+from ..config.configuration import KubeSchedulerConfiguration, as_read, fields_without, read_configuration
 from ..config.fielderrors import Context
-from ..config.profiles import GROUP, LATEST, ProfileConfig
+from ..config.profiles import GROUP, ProfileConfig
 from ..plugin import POINTS
 from ..policy import (
     AFFINITY,
@@ -64,16 +64,8 @@ RULES = rule_facts()
 """Predicate, priority or built-in feature -> its successor."""
 SELECTOR_SPREAD = "SelectorSpread"
 """The plugin with the formula of SelectorSpreadPriority."""
-PRE_SCORERS = frozenset(
-    {
-        "InterPodAffinity",
-        "NodeAffinity",
-        "NodeResourcesBalancedAllocation",
-        "NodeResourcesFit",
-        "PodTopologySpread",
-        "TaintToleration",
-    }
-)
+PRE_SCORERS = frozenset({"InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation"})
+PRE_SCORERS |= {"NodeResourcesFit", "PodTopologySpread", "TaintToleration"}
 """The plugins with a PreScore, in some release."""
 SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
 """The plugins that score if they are enabled under multiPoint."""
@@ -162,11 +154,11 @@ ALONE = ("queueSort", "preFilter", "reserve", "permit", "preBind", "bind", "post
 class WrittenConfiguration(Record, kw_only=True):
     """A KubeSchedulerConfiguration; fields without a value are omitted."""
 
-    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"]
+    api_version: str
     """The apiVersion of Kubernetes."""
     kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
     percentage_of_nodes_to_score: int | UnsetType = UNSET
-    profiles: tuple[JsonDict, ...]
+    profiles: tuple[JsonDict, ...] | UnsetType = UNSET
     """As Kubernetes has them."""
     extenders: tuple[JsonDict, ...] | UnsetType = UNSET
     """As Kubernetes has them."""
@@ -217,9 +209,12 @@ class ProfileDraft:
         added_affinity: JsonObject | None = None,
     ) -> None:
         """Make NodeAffinity require *labels* of every node, besides the *added_affinity* of its arguments."""
-        terms = ((added_affinity or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
+        required = (added_affinity or {}).get(REQUIRED)
+        terms = [{}] if required is None else required.get("nodeSelectorTerms") or ()
         combined = [
-            {**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms
+            {**term, "matchExpressions": [*(term.get("matchExpressions") or ()), *labels]}
+            for term in terms
+            if required is None or (term and any(term.values()))  # an empty one matches no node
         ]
         self.args[NODES] = {
             "addedAffinity": {**(added_affinity or {}), REQUIRED: {"nodeSelectorTerms": combined}}
@@ -231,10 +226,8 @@ class ProfileDraft:
             upstream,
         )
         if NODES not in self.filters:
-            self.note(
-                subject,
-                f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before",
-            )
+            text = f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before"
+            self.note(subject, text)
         self.filters[NODES] = None
 
     def document(
@@ -252,10 +245,8 @@ class ProfileDraft:
         extension point -> plugins that run there alone. *absent*: plugins that are usually there and do not
         run.
         """
-        default_plugins = (name for name in (BINDER, GATES) if not self.is_gone(name))
-        plugins = [
-            name for name in (SORTER, *self.filters, *post_filters, *default_plugins) if name not in absent
-        ]
+        last = (name for name in (BINDER, GATES) if not self.is_gone(name))
+        plugins = [name for name in (SORTER, *self.filters, *post_filters, *last) if name not in absent]
         alone = alone or {}
         scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
         lacked = self.target.framework.points_lacked
@@ -294,9 +285,7 @@ class ProfileDraft:
             ]
         document: JsonDict = plain(
             WrittenConfiguration(
-                api_version="kubescheduler.config.k8s.io/v1"
-                if LATEST in self.target.configuration.api_versions
-                else "kubescheduler.config.k8s.io/v1beta3",
+                api_version=f"{GROUP}/{self.target.configuration.default_version}",
                 percentage_of_nodes_to_score=percentage or UNSET,
                 profiles=(profile,),
                 extenders=tuple(extenders) or UNSET,
@@ -416,18 +405,14 @@ class _PluginsDraft(ProfileDraft):
     def _args(self, plugin: str) -> Any:
         return self.profile.args_of(plugin, self.config.context)
 
+    def _given(self, plugin: str) -> JsonObject:
+        """The arguments of *plugin* as they were written, if they are read."""
+        return {} if passes_over_args(plugin, self.config.context) else self.given.get(plugin, {})
+
     def alone(self) -> dict[str, list[str]]:
         """Extension point -> the plugins of the profile that run there, and neither filter nor score."""
-        handled = {
-            *self.filters,
-            *self.weights,
-            *self.enabled("postFilter"),
-            *OLD_SPREADS,
-            SORTER,
-            BINDER,
-            GATES,
-            *PRE_SCORERS,
-        }
+        handled = {*self.filters, *self.weights, *self.enabled("postFilter"), *OLD_SPREADS, *PRE_SCORERS}
+        handled |= {SORTER, BINDER, GATES}
         return {
             point: [name for name in self.enabled(point) if name not in handled and not self.is_gone(name)]
             for point in (*ALONE, "preScore")
@@ -441,9 +426,7 @@ class _PluginsDraft(ProfileDraft):
                 labels = [{"key": label, "operator": "Exists"} for label in args.present_labels]
                 labels += [{"key": label, "operator": "DoesNotExist"} for label in args.absent_labels]
                 if labels:
-                    self.require(
-                        LABELS, labels, added_affinity=self.given.get(NODES, {}).get("addedAffinity")
-                    )
+                    self.require(LABELS, labels, added_affinity=self._given(NODES).get("addedAffinity"))
             elif name == SERVICES:
                 self.note(
                     name,
@@ -469,7 +452,7 @@ class _PluginsDraft(ProfileDraft):
             if name in STRATEGIES:
                 self._strategy(name, weight)
             elif name in OLD_SPREADS and SPREAD in self.enabled("score"):
-                origin = "that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else "of the system"
+                origin = "that it has" if self._given(SPREAD).get(CONSTRAINTS) else "of the system"
                 self.note(
                     name, f"left out: plugin {SPREAD} spreads pods, with the default constraints {origin}"
                 )
@@ -553,11 +536,13 @@ def carried(
     :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
+    if gone_plugins := sorted(config.plugin_names & first.configuration.gone_plugins):
+        raise PolicyError(f"plugins: expected those of {first.version}, got {', '.join(gone_plugins)}")
     if target is first:
         return Migration(dict(document), ())
     # Without fields that its release ignores, and with arguments as later releases write them.
-    new_document = copied(document)
     cells = config.context.cells
+    new_document = as_read(document, fields_without(cells.fields_lacked))
     notes = [Note(path, f"left out: {first.version} does not read the field") for path in config.unread]
     for path in config.unread:
         removed(new_document, path)
@@ -565,14 +550,10 @@ def carried(
         entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
     for point, plugin_set in (new_document.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
         if plugin_set and plugin_set.pop("disabled", None):
-            notes.append(
-                Note(
-                    f"plugins.{point}.disabled",
-                    "not disabled: nothing is by the configuration of this release",
-                )
-            )
-    if _accepts(new_document, target):
-        return Migration(new_document, tuple(notes))
+            text = "not disabled: nothing is by the configuration of this release"
+            notes.append(Note(f"plugins.{point}.disabled", text))
+    if new_config := _accepted(new_document, target):
+        return Migration(new_document, (*notes, *_default_notes(config, new_config)))
     translated = _translated(new_document, config, target)
     return Migration(translated.document, (*notes, *translated.notes))
 
@@ -590,8 +571,22 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
         return Migration({**translated.document, **kept}, (*translated.notes, *notes))
     if old_cells.lists_points != new_cells.lists_points:
         raise PolicyError(f"to: {target.version} has no multiPoint, by which this profile names its plugins")
-    # *document* in the newest version of *target*, which lists plugins as its own does.
-    api_version = f"{GROUP}/{new_cells.default_version}"
+    # *document* in the newest version of *target* that takes its plugins, listed as its own lists them.
+    names = {entry.name for profile in config.profiles for entry in profile.plugin_config}
+    names |= {
+        entry["name"]
+        for profile in _profiles(document, old_cells)
+        for point, plugin_set in (profile.get("plugins") or {}).items()
+        for entry in (plugin_set or {}).get("enabled") or ()
+        if point != "multiPoint"
+    }
+    version = new_cells.default_version
+    for name in new_cells.api_versions:
+        cells = cells_in(target.configuration, name)
+        if cells.lists_points == old_cells.lists_points and not names & cells.refused_plugins:
+            version = name
+    new_cells = cells_in(target.configuration, version)
+    api_version = f"{GROUP}/{version}"
     notes = list[Note]()
     kept, field_notes = _fields(document, new_cells)
     profiles = []
@@ -613,19 +608,31 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
         name: normalized[name] for name in ("percentageOfNodesToScore", "extenders") if name in normalized
     }
     result = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
-    if not _accepts(result, target):
+    if not _accepted(result, target):
         read_configuration(result, None, target)
         raise PolicyError(f"to: {target.version} does not take this profile")
     return Migration(result, (*dict.fromkeys(notes), *field_notes))
 
 
-def _accepts(document: JsonObject, release: Release) -> bool:
-    """Whether *release* reads *document*, and has all plugins that it names."""
+def _accepted(document: JsonObject, release: Release) -> KubeSchedulerConfiguration | None:
+    """The configuration of *document* if *release* reads it, and has all plugins that it names."""
     try:
         config = read_configuration(document, None, release)
     except PolicyError:
-        return False
-    return not config.plugin_names & config.context.cells.gone_plugins
+        return None
+    return None if config.plugin_names & config.context.cells.gone_plugins else config
+
+
+def _default_notes(old: KubeSchedulerConfiguration, new: KubeSchedulerConfiguration) -> Iterator[Note]:
+    """Notes on the plugins that filter, score or run at all points in one of two releases."""
+    for point in ("filter", "score", "multiPoint"):
+        before, after = (
+            {name for p in config.profiles for name in p.at(point).names} for config in (old, new)
+        )
+        for name in sorted(before ^ after):
+            has, lacks = (old, new) if name in before else (new, old)
+            text = f"runs at {point} by default in {has.release.version}, not in {lacks.release.version}"
+            yield Note(name, text)
 
 
 def _profiles(document: JsonObject, cells: ConfigurationCells) -> Sequence[JsonObject]:
@@ -639,13 +646,8 @@ def _fields(document: JsonObject, cells: ConfigurationCells) -> tuple[JsonDict, 
         path.partition(".")[0].partition("[")[0]
         for path in unknown_fields(fields, fields_without(cells.fields_lacked))
     }
-    notes = [
-        Note(name, "left out: the field is gone")
-        for name in sorted(
-            gone_fields
-            - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
-        )
-    ]
+    moved = {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
+    notes = [Note(name, "left out: the field is gone") for name in sorted(gone_fields - moved)]
     election = fields.get("leaderElection") or {}
     if cells.locks_leases_alone and election.get("resourceLock") not in (None, "", "leases"):
         fields["leaderElection"] = {name: value for name, value in election.items() if name != "resourceLock"}
@@ -669,14 +671,9 @@ def _plugins(
         renamed = [{**plugin, "name": _later_name(plugin["name"], cells)} for plugin in plugins or ()]
         kept_plugins[kind] = [plugin for plugin in renamed if plugin["name"] not in gone_plugins]
         if kind == "enabled":
-            notes += (
-                Note(
-                    plugin["name"],
-                    LEFT_OUT.get(plugin["name"], f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}"),
-                )
-                for plugin in renamed
-                if plugin not in kept_plugins[kind]
-            )
+            text = f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}"
+            names = [plugin["name"] for plugin in renamed if plugin not in kept_plugins[kind]]
+            notes += (Note(name, LEFT_OUT.get(name, text)) for name in names)
     return kept_plugins
 
 

@@ -1,4 +1,4 @@
-"""What releases are and what two of them differ in, with the tables of what took the place of what."""
+"""Descriptions of releases and of the differences between two, with the tables of successors."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_each_rule_of_the_catalogue_is_entered():
 
 @pytest.mark.parametrize("plugins", [rule.plugins for rule in RULES.values() if rule.kind == "predicate"])
 def test_the_plugins_filter(plugins):
-    """What took a predicate's place filters."""
+    """The successors of a predicate filter."""
     assert all("filter" in points_of(plugin) for plugin in plugins)
 
 
@@ -55,7 +55,7 @@ def test_the_plugins_filter(plugins):
     "plugins", [rule.plugins for rule in RULES.values() if rule.kind in ("priority", "argument")]
 )
 def test_the_plugins_score(plugins):
-    """What took a priority's place scores."""
+    """The successors of a priority score."""
     assert all("score" in points_of(plugin) for plugin in plugins)
 
 
@@ -85,13 +85,13 @@ def test_the_plugins_score(plugins):
     ],
 )
 def test_successors(release, rule, plugins, after):
-    """What took the place of a rule is what the release makes of it in a Policy, or runs by default."""
+    """The successor of a rule is the plugin that the release makes of it in a Policy, or runs by default."""
     (found,) = [one for one in diff_any("1.16", release).successors if one.rule == rule]
     assert ([one.plugin for one in found.plugins], found.after) == (plugins, after)
 
 
 def test_words_are_facts():
-    """What became different is what each release up to the newer one changed."""
+    """The differences are the changes of each release up to the newer one."""
     words = {one.rule: one.words for one in diff_any("1.16", "1.19").successors}
     assert words["ImageLocalityPriority"].startswith("1.19: images are worth up to")
     assert words["TaintTolerationPriority"] == "the same, on a scale to 100"
@@ -138,8 +138,8 @@ def test_plugins_that_are_no_defaults_any_more():
 
 @pytest.mark.parametrize("newer", FRAMEWORK_RELEASES)
 def test_successors_exist(newer):
-    """What took a rule's place in a release of the framework is a plugin that it has; where that is gone,
-    the words say so."""
+    """The successor of a rule in a framework release is a plugin that it has; if it is gone, the words say
+    so."""
     registered = registry_of(FRAMEWORK_RELEASES[newer])
     successors = diff_any("1.16", newer).successors
     assert successors

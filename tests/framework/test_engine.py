@@ -360,7 +360,7 @@ def test_any_plugin_may_reject_it():
 
 @pytest.mark.parametrize("first", ["allow", "reject"])
 def test_the_first_word_counts(first):
-    """What is said after the end changes nothing."""
+    """A word to a waiting pod after its wait has ended changes nothing."""
     one = waiting(A=10)
     ends = []
     one.on_end = lambda: ends.append(one.verdict)
@@ -393,7 +393,7 @@ def test_what_plugins_can_do():
 
 
 def test_nothing_counts_in_an_unmoved_context():
-    """What is said to pods while somebody only asks is forgotten."""
+    """Words to waiting pods during an evaluation are forgotten."""
     one = waiting(A=10, B=20)
     pods = WaitingPods({one.pod.uid: one})
     with pods.preserving_state():

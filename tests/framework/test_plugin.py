@@ -78,8 +78,8 @@ def test_score():
 
 
 def test_a_method_of_its_own_counts():
-    """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its
-    answers are not kept."""
+    """The declarations of upstream's plugin about its filter do not hold for a subclass's own filter: its
+    answers are not cached."""
     profile = {"plugins": {"multiPoint": enabled(Maintained=1)}}
     engine = scheduler(node("a"), node("b"), plugins=(Maintained,), profile=profile)
     for closed in ("a", "b", "a"):
@@ -105,10 +105,10 @@ def test_it_says_itself_what_it_joins():
 
 
 def test_each_plugin_says_whom_it_concerns():
-    """What a plugin is given when it is made counts as what its class has."""
+    """Attributes that a plugin sets when it is constructed count like those of its class."""
 
     class Choosy(Rack):
-        """It leaves out the pods of one app."""
+        """A plugin that leaves out the pods of one app."""
 
         def __init__(self, args, handle):
             super().__init__(args, handle)

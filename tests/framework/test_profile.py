@@ -93,7 +93,7 @@ def test_queue_sort_and_bind():
 
 
 def test_arguments_of_node_resources_fit():
-    """They are checked when the plugin is constructed, and not before."""
+    """The arguments of NodeResourcesFit are checked when the plugin is constructed, and not before."""
     text = refusal(
         {},
         pluginConfig=yaml.safe_load("[{name: NodeResourcesFit, args: {scoringStrategy: {resources: []}}}]"),

@@ -12,7 +12,7 @@ from tests.support.configbuild import GROUP, enabled
 
 
 def checked(release, api="v1", repeated=(), **fields):
-    """What a configuration with *fields* means."""
+    """The check of a configuration with *fields*."""
     data = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **fields}
     return check_profile(Document(data, "profile.yaml", repeated=repeated), FRAMEWORK_RELEASES[release])
 
@@ -158,7 +158,7 @@ def test_what_runs():
 
 
 def test_warnings():
-    """What is accepted and has no effect is told."""
+    """Fields that are accepted and have no effect are reported."""
     fit = yaml.safe_load("""
         multiPoint:
           disabled:
@@ -198,6 +198,39 @@ def test_warnings():
     assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
         "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
     )
+
+
+@pytest.mark.parametrize(
+    "api, release, fields, warnings",
+    [
+        ("v1", "1.30", "profiles: [null]", ()),
+        ("v1beta1", "1.20", "{profiles: [{plugins: {score: {disabled: [null]}}}], extenders: [null]}", ()),
+        (
+            "v1",
+            "1.30",
+            "profiles: [{pluginConfig: [null]}]",
+            ("profiles[0].pluginConfig: an entry without a name has no effect",),
+        ),
+        ("v1alpha1", "1.17", "plugins: {kind: 5s}", ("plugins.kind: unknown field, ignored",)),
+        ("v1alpha1", "1.18", "algorithmSource: {foo: x}", ("algorithmSource.foo: unknown field, ignored",)),
+    ],
+)
+def test_nulls_and_unknown_fields(api, release, fields, warnings):
+    """Null items of lists are empty objects, and unknown fields do nothing but warn."""
+    report = checked(release, api, **yaml.safe_load(fields))
+    assert (report.faults, report.warnings) == ((), warnings)
+
+
+@pytest.mark.parametrize("api, release", [("v1beta1", "1.19"), ("v1beta1", "1.21"), ("v1", "1.36")])
+@pytest.mark.parametrize(
+    "name, faults", [("-1", ["extenders[0].managedResources[0].name"]), ("example.com/x", [])]
+)
+def test_resources_of_extenders(api, release, name, faults):
+    """Resources that extenders manage replace those in the arguments, so that the latter have no faults."""
+    extender = {"filterVerb": "f", "managedResources": [{"name": name, "ignoredByScheduler": True}]}
+    profile = yaml.safe_load("pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: ['']}}]")
+    report = checked(release, api, podInitialBackoffSeconds=0, extenders=[extender], profiles=[profile])
+    assert places(report) == ["podInitialBackoffSeconds", *faults]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a scheduler is made from."""
+"""The specification from which a scheduler is made."""
 
 import pytest
 import yaml
@@ -15,7 +15,7 @@ NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` make
 
 
 def test_a_component_configuration_counts_and_options_override_it(root):
-    """What the file of a KubeSchedulerConfiguration says counts, until an option says otherwise."""
+    """The file of a KubeSchedulerConfiguration counts unless an option overrides it."""
     config = yaml.safe_load("""
     apiVersion: kubescheduler.config.k8s.io/v1alpha1
     kind: KubeSchedulerConfiguration

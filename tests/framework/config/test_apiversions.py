@@ -134,7 +134,8 @@ def test_preemption_off(release, api):
 
 
 def test_v1alpha1_is_one_profile():
-    """Its fields are those of a profile; the weight of required affinity is an argument later."""
+    """The fields of v1alpha1 are those of one profile; the weight of required affinity is an argument
+    later."""
     config = configuration(
         "1.18", "v1alpha1", enabled("filter", Mine=0), schedulerName="mine", hardPodAffinitySymmetricWeight=9
     )
@@ -209,7 +210,7 @@ def test_unreserve(release, api, path):
 
 
 def test_extenders_of_v1alpha2():
-    """They are written as in a Policy: enableHttps, and a time in nanoseconds."""
+    """Extenders of v1alpha2 are written as in a Policy: enableHttps, and a time in nanoseconds."""
     (found,) = configuration(
         "1.18",
         "v1alpha2",
@@ -376,7 +377,8 @@ def test_who_checks_arguments(release, text):
 
 
 def test_arguments_given_twice():
-    """They are refused when the profile is made, later with the configuration."""
+    """Arguments given twice are refused when the profile is built, in later releases when the configuration
+    is read."""
     twice = {"pluginConfig": [{"name": "InterPodAffinity", "args": {}}] * 2}
     assert refusal("1.21", "v1beta1", twice).endswith("repeated config for plugin InterPodAffinity")
     assert (

@@ -180,6 +180,11 @@ SCHEME = 'in scheme "k8s.io/kubernetes/pkg/scheduler"'
     [
         ({"kind": ""}, None),
         ({"kind": None, "apiVersion": ""}, None),
+        ({"kind": ["a"]}, "decoding args for plugin NodeAffinity: kind: expected a string, got a list"),
+        (
+            {"apiVersion": {"a": 1}},
+            "decoding args for plugin NodeAffinity: apiVersion: expected a string, got an object",
+        ),
         (
             {"kind": "DefaultPreemptionArgs"},
             "args for plugin NodeAffinity were not of type NodeAffinityArgs.kubescheduler.config.k8s.io,"
@@ -227,7 +232,7 @@ def test_arguments_that_are_no_object():
 
 
 def test_arguments_that_a_release_does_not_read():
-    """They are nothing to the plugin, in whatever form they are."""
+    """Arguments that a release does not read have no effect, in whatever form they are."""
     for args in ({"resources": "x"}, ["a"]):
         entry = {"name": "NodeResourcesBalancedAllocation", "args": args}
         profile = {"pluginConfig": [entry]}
@@ -238,7 +243,7 @@ def test_arguments_that_a_release_does_not_read():
 
 
 def test_a_configuration_without_a_version():
-    """What does not say its version is refused for that."""
+    """A configuration without a version is refused."""
     assert refusal({"kind": "KubeSchedulerConfiguration"}) == "Object 'apiVersion' is missing"
 
 
@@ -331,7 +336,7 @@ def test_addresses(address, text):
     [("1.21", ('"-x"', '"cpu": cpu is')), ("1.27", ("-x", '"cpu": is')), ("1.34", ('"-x"', '"cpu": is'))],
 )
 def test_names_of_managed_resources(version, names):
-    """How releases show the name of a resource that an extender cannot manage."""
+    """The name of a resource that an extender cannot manage, as releases show it."""
     release = ALL_RELEASES[version]
     found = {
         "apiVersion": f"kubescheduler.config.k8s.io/{release.configuration.default_version}",

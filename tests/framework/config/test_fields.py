@@ -108,7 +108,7 @@ def test_timeouts_of_extenders():
 
 
 def test_errors_name_the_extension_point():
-    """What is wrong with a plugin is told with its extension point."""
+    """Errors about a plugin name its extension point."""
     wrong = document(yaml.safe_load("{plugins: {score: {enabled: [{weight: '1'}]}}}"))
     with pytest.raises(
         PolicyError,

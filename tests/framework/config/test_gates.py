@@ -38,7 +38,7 @@ LETTERS = {
 
 @pytest.mark.parametrize("gate", LETTERS)
 def test_defaults(gate):
-    """What the two newest releases make of a gate."""
+    """A gate has the right default in 1.34 to 1.36."""
     found = [FRAMEWORK_RELEASES[version].gates.get(gate) for version in ("1.34", "1.35", "1.36")]
     assert (
         "".join("u" if one is None else "L" if one.locked else "-+"[one.default] for one in found)

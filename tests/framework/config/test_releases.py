@@ -42,7 +42,7 @@ class TestEachRelease:
         assert set(built.plugins()) == set(defaults(release.version))
 
     def test_its_cells_name_plugins(self, release):
-        """What the cells say is gone or refused is no default plugin."""
+        """Plugins that the cells list as removed or refused are no default plugins."""
         cells = release.configuration
         assert not set(defaults(release.version)) & cells.gone_plugins
         assert release.version not in VERSIONS or not set(defaults(release.version)) & cells.refused_plugins

@@ -134,7 +134,7 @@ def test_a_pod_between_them():
 
 
 def test_trials_leave_nothing():
-    """What is tried and taken back does not end a batch, and leaves none."""
+    """A trial that is taken back does not end a batch, and leaves none."""
     made = run()
     feasible(made, full("one"))
     with made.engine.savepoint():

@@ -131,7 +131,7 @@ def test_reserve(release, failure):
     [("1.27", "no"), ("1.28", "0/1 nodes are available: 1 no."), ("1.32", "0/1 nodes are available: 1 no.")],
 )
 def test_permit(release, text):
-    """So do those of Permit from 1.28 on."""
+    """Rejections by Permit do so from 1.28 on."""
     assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(
         text, "Unschedulable"
     )

@@ -1,4 +1,4 @@
-"""What a FitError says, which nodes have a status and where the next search starts, release by release."""
+"""The text of a FitError, the nodes with a status, and the start of the next search, release by release."""
 
 import pytest
 import yaml
@@ -81,8 +81,8 @@ def test_where_the_next_search_starts_after_an_error(release, nominated, start):
     [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],
 )
 def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
-    """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is
-    made of it."""
+    """That plugin joins the set of plugins that leave out nodes, before the reason of those nodes is made
+    from the set."""
     asks = named("b")
     spec = replace(asks.spec, containers=pod("p", cpu="9").spec.containers)
     asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))

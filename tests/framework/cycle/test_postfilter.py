@@ -12,13 +12,13 @@ class Answering(Plugin):
     answer = None
 
     def post_filter(self, pod, found, cycle):
-        """What a test wants, if it was given something to work with."""
+        """The answer that a test sets, if the plugin was given something to work with."""
         assert cycle.post_filter.layout.table is cycle.table
         return self.answer
 
 
 class Other(Answering):
-    """The same once more."""
+    """Another such plugin."""
 
     name = "Other"
 
@@ -40,7 +40,7 @@ def test_messages_are_joined(monkeypatch):
 
 
 def test_success_ends_it(monkeypatch):
-    """None is success, after which nobody else is asked and nothing is said."""
+    """None is success, after which no other plugin is asked and no message is added."""
     assert said(monkeypatch, None, unschedulable("two")) == ""
     assert said(monkeypatch, unschedulable("one"), None) == ""
 
@@ -52,5 +52,5 @@ def test_hopelessness_ends_it(monkeypatch):
 
 
 def test_an_error_ends_it(monkeypatch):
-    """So does an error."""
+    """An error ends PostFilter."""
     assert said(monkeypatch, error("broken"), unschedulable("two")) == " broken."

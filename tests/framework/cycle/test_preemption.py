@@ -82,8 +82,8 @@ def test_all_are_where_that_is_asked_for():
 
 
 def test_each_kind_has_a_list_of_its_own():
-    """As many candidates are kept that violate a budget as that do not, and it ends with so many together
-    if one does not."""
+    """As many candidates that violate a budget are kept as that do not, and the search ends with this number
+    together if one does not."""
     assert kept([0, 1, 0], 2) == ([0, 1], True)
     assert kept([2, 1, 3], 2) == ([0, 1], False)
     assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
@@ -103,7 +103,7 @@ def test_a_list_without_places():
 
 
 def kept(violations, wanted):
-    """Which candidates are kept, and whether no more are looked for."""
+    """The candidates that are kept, and whether the search ends."""
     mask, is_enough = shortlisted(np.array(violations, np.int64), wanted)
     return np.flatnonzero(mask).tolist(), is_enough
 

@@ -233,7 +233,7 @@ FORMS = {
 
 
 def made(written):
-    """What is *written* in ``clusters.yaml``, in the API's JSON form."""
+    """The object *written* in ``clusters.yaml``, in the API's JSON form."""
     if isinstance(written, list):
         return [made(item) for item in written]
     if not isinstance(written, dict):

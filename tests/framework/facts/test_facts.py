@@ -94,7 +94,7 @@ def test_its_cells_differ_from_the_release_before(fact):
 
 
 def test_their_needs_are_traits():
-    """What a fact needs is a trait that is looked for."""
+    """Each need of a fact is a trait that the upgrade looks for."""
     assert {name for fact in FACTS for need in fact.needs for name in need.split("|")} <= TRAITS
 
 
@@ -145,7 +145,7 @@ def test_the_life_of_a_rule():
 
 
 def seen(answer, cycle, field):
-    """What *answer* has in *field* of one cycle."""
+    """The *field* of one cycle in *answer*."""
     found = answer["cycles"][cycle] if "cycles" in answer else {"host": None, **answer}
     if field == "preemption":
         plan = found[field]
@@ -182,7 +182,7 @@ def test_the_answers_of_both(name):
 
 @pytest.mark.parametrize("name", TRIALS)
 def test_it_alone_changes_the_trial(name):
-    """The same, where no case shows it."""
+    """Undoing the fact alone changes the trial, where no case shows it."""
     with_it, without = map(TRIALS[name], sides(BY_ID[name]))
     assert with_it != without
 
@@ -199,7 +199,7 @@ SENTENCES = [(release, *next(iter(row.items()))) for release, rows in forms.SENT
     "release, written", [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES]
 )
 def test_each_sentence_on_a_cluster(release, written):
-    """What the newest releases do otherwise than those before them shows on a small cluster."""
+    """Each difference of the newest releases from those before them shows on a small cluster."""
     case = (
         CLUSTERS[written]
         if isinstance(written, str)

@@ -1,5 +1,5 @@
-"""What the spec says of hints and gangs of 1.35 and 1.36, sentence by sentence: the release before does not
-do it."""
+"""The spec's sentences on hints and gangs of 1.35 and 1.36, one by one: the release before does not do
+this."""
 
 import pytest
 import yaml

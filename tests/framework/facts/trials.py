@@ -33,7 +33,7 @@ def _plain(release, *objects):
 
 
 def _configured(release, document, *objects, plugins=()):
-    """The same by a configuration, with a user's *plugins*."""
+    """A scheduler by a configuration with a user's *plugins*, fed with *objects*."""
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     run = Run(framework_engine(read_configuration(document, None, release), registry=registry))
     for item in objects:
@@ -90,7 +90,7 @@ def cluster_as_seen(release):
 
 
 def failing_to_preempt(release):
-    """What is said of a pod where an extender cannot be asked for victims."""
+    """The message about a pod where an extender cannot be asked for victims."""
     engine = _plain(release, node("n", cpu="1"), pod("low", "n", cpu="1", priority=0))
     configs = [ExtenderConfig(preempt_verb="preempt")]
     engine.extenders = make_extenders(configs, release, lambda config: lambda *asked: PostReply(500))
@@ -110,7 +110,7 @@ def scored_as_sent(release):
 
 
 def sampled(release):
-    """Which node makes room where one candidate is enough, and the second would be better."""
+    """The node that makes room where one candidate is enough, and the second would be better."""
     args = {"DefaultPreemption": {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}}
     there = [
         node("a", cpu="1"),
@@ -251,7 +251,7 @@ def affinity_to_no_label(release):
 
 
 def missing_claim(release):
-    """What the binder of volumes says of a claim that is not there. A pod is refused for that before it is
+    """The volume binder's answer for a missing claim. A pod is refused for that before the binder is
     asked."""
     try:
         return _plain(release, node("n")).flow.binder.needs(["default/missing"])
@@ -267,7 +267,7 @@ def without_a_filter(release):
 
 
 def managing(document, name):
-    """What is said of a configuration with an extender that manages a resource."""
+    """The message about a configuration with an extender that manages a resource."""
     resource = {"name": name, "ignoredByScheduler": True}
     extender = {"urlPrefix": "http://one.test", "managedResources": [resource]}
 
@@ -282,12 +282,12 @@ def managing(document, name):
 
 
 def policy_in_yaml(release):
-    """What is said of a Policy that is YAML."""
+    """The message about a Policy in YAML."""
     return list(faults_of_form(WrittenPolicy(is_yaml=True), release))
 
 
 def naming_a_plugin(point):
-    """What is said of a configuration that names a plugin at an extension point."""
+    """The message about a configuration that names a plugin at an extension point."""
 
     def refused(release):
         config = AlgorithmConfiguration(plugins={point: ("Mine",)})

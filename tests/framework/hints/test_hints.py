@@ -43,7 +43,7 @@ WANTS = {
     },
     "PodTopologySpread": {"labels": {"app": "a"}, "topologySpreadConstraints": [HARD]},
 }
-"""What a pod wants of one plugin alone."""
+"""The fields of pods, each of them for one plugin alone."""
 NAMES = st.sampled_from(("n0", "n1", "n2"))
 GUESTS = st.sampled_from(("g0", "g1", "g2"))
 LABELS = st.sampled_from(({}, {"app": "a"}, {"app": "b"}))
@@ -57,11 +57,11 @@ TAINTS = st.sampled_from(
 NODES = st.tuples(
     st.tuples(ZONES, DISKS), TAINTS, st.sampled_from((False, False, True)), st.sampled_from("124")
 )
-"""What can change of a node: its labels, its taints, whether it is cordoned, its cpu."""
+"""The changing properties of a node: its labels, its taints, whether it is cordoned, its cpu."""
 PODS = st.tuples(LABELS, st.sampled_from("12"))
-"""What can change of a pod on a node: its labels and its request of cpu."""
+"""The changing properties of a pod on a node: its labels and its request of cpu."""
 PLACES = st.tuples(NAMES, st.booleans())
-"""What cannot change of such a pod: its node and whether it has a host port."""
+"""The fixed properties of a pod on a node: its node and whether it has a host port."""
 
 
 def node_of(name, traits):

@@ -1,4 +1,4 @@
-"""What hints of plugins about volumes, devices and pods say in each case of the original's rules."""
+"""The answers of the hints about volumes, devices and pods in each case of upstream's rules."""
 
 import pytest
 import yaml
@@ -83,7 +83,7 @@ def capacity(amount, largest=None):
     ],
 )
 def test_capacities(old, new, helps):
-    """What counts is the largest volume, or else the capacity, if it grows."""
+    """The hint helps if the largest volume grows, or else the capacity."""
     assert hints.capacity_grows(PLAIN, old, new) is helps
 
 

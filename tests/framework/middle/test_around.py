@@ -1,4 +1,4 @@
-"""What the queue of 1.17 to 1.23 does otherwise than that of 1.27."""
+"""The differences of the queue of 1.17 to 1.23 from that of 1.27."""
 
 import pytest
 

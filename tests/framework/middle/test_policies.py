@@ -1,4 +1,4 @@
-"""What 1.17 to 1.22 make of a Policy, and of a provider's name."""
+"""The plugins that 1.17 to 1.22 make of a Policy, and of a provider's name."""
 
 import pytest
 import yaml
@@ -26,7 +26,7 @@ NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` make
 
 
 def translated(release, gates="", **policy):
-    """What *release* makes of the Policy."""
+    """The profile that *release* makes of the Policy."""
     given = read_policy({**HEAD, **policy})
     return configuration_of_policy(given, FRAMEWORK_RELEASES[release], gates=gates)
 
@@ -42,7 +42,7 @@ def weights(config):
 
 
 def refusal(release, **policy):
-    """Why *release* refuses the Policy."""
+    """The error with which *release* refuses the Policy."""
     registry = registry_of(FRAMEWORK_RELEASES[release])
     return refusal_text(PolicyError, lambda: build_profiles(translated(release, **policy), registry))
 
@@ -56,8 +56,8 @@ def weighed(**rules):
 
 
 def test_a_plugin_of_two_rules():
-    """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so
-    first."""
+    """A plugin of two rules runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter
+    to refuse it first."""
     twice = named("GeneralPredicates", "HostName")
     assert filters(translated("1.20", predicates=twice)).count("NodeName") == 1
     assert refusal("1.19", predicates=twice).endswith(
@@ -79,7 +79,8 @@ def test_weights_are_cut_to_32_bits():
 
 @pytest.mark.parametrize("release, labels", [("1.18", ()), ("1.17", ("disk",))])
 def test_an_argument_under_the_name_of_a_rule(release, labels):
-    """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""
+    """An argument under the name of a rule counts in 1.17 and is lost from 1.18 on. In 1.22 the plugin then
+    refuses to work."""
     rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
     found = translated(release, predicates=rules)
     assert found.profiles[0].args_of("NodeLabel", found.context).present_labels == labels
@@ -90,7 +91,7 @@ def test_an_argument_under_the_name_of_a_rule(release, labels):
 
 @pytest.mark.parametrize("release, weight", [("1.19", 0), ("1.18", 1)])
 def test_resources_without_weight(release, weight):
-    """They have weight 1 in 1.18, and are refused later."""
+    """Resources without weight have weight 1 in 1.18, and are refused later."""
     ratio = yaml.safe_load("{shape: [{utilization: 0, score: 0}], resources: [{name: cpu}]}")
     rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
     found = translated(release, priorities=rules)
@@ -180,7 +181,7 @@ def test_gates_of_rules():
     ],
 )
 def test_validation(release, policy, text):
-    """What is wrong with weights and arguments."""
+    """Faults in weights and arguments are refused."""
     assert refusal(release, **policy) == text
 
 
@@ -213,7 +214,7 @@ def test_labels_that_exclude_each_other():
 
 @pytest.mark.parametrize("release", WITH_POLICIES[:-1])
 def test_the_autoscalers(release):
-    """It fills nodes up, where the default one spreads."""
+    """The autoscaler's provider packs nodes, where the default one spreads pods."""
     found = configuration_of_provider(
         "ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7
     )

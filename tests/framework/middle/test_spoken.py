@@ -1,4 +1,4 @@
-"""What releases say of selectors that cannot be read, and decide with gates that are not as by default."""
+"""Messages of releases about unreadable selectors, and decisions with gates off their defaults."""
 
 import pytest
 import yaml
@@ -198,7 +198,7 @@ def test_ephemeral_volumes_without_the_gate(release):
     ],
 )
 def test_what_was_not_prepared(release, version, filters, scores):
-    """How a plugin misses what its PreFilter or PreScore, which is disabled, should have left."""
+    """A plugin fails for lack of the state of its PreFilter or PreScore, which is disabled."""
     for point, plugin, text in (
         ("preFilter", "NodePorts", f'{filters} "PreFilterNodePorts"'),
         ("preFilter", "PodTopologySpread", f'{filters} "PreFilterPodTopologySpread"'),

@@ -17,6 +17,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate.ask import migrate
 from tests.support.examples import examples
 from tests.support.manifests import manifest
+from tests.support.schemas import faults
 
 GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
@@ -110,7 +111,7 @@ CARRIED = json.loads((Path(__file__).parent / "carried.json").read_text())
     "case", CARRIED, ids=[f"{case['says']} {case['from']} to {case['to']}" for case in CARRIED]
 )
 def test_carried(case):
-    """What is written down for each configuration is what it becomes, which the release accepts."""
+    """Each configuration becomes its expected form, which the release accepts."""
     found = moved(case["given"], case["from"], case["to"])
     assert (found.document, [str(note) for note in found.notes]) == (case["becomes"], case["notes"])
     if "Mine" not in str(found.document):
@@ -141,7 +142,7 @@ RELEASES = list(FRAMEWORK_RELEASES)[1:]
 
 
 def refused(ask):
-    """Why it is refused; None if it is not."""
+    """The error of a refusal; None if there is none."""
     try:
         ask()
     except PolicyError as error:
@@ -166,6 +167,13 @@ def test_what_its_release_refuses_is_refused(data):
         assert refused(lambda: migrate(written, first, to=target)) == why
     elif refused(lambda: migrate(written, first, to=target)) is None:
         assert to(moved(written, first, target), target)
+
+
+def test_plugins_of_other_releases():
+    """A plugin that only other releases have is refused, whatever its arguments are."""
+    profile = yaml.safe_load(LABELLED % "{}")
+    with pytest.raises(PolicyError, match=r"plugins: expected those of 1\.23, got NodeLabel"):
+        moved(document("v1beta2", profile), "1.23", "1.26")
 
 
 def test_plugins_of_a_user_are_no_fault():
@@ -207,7 +215,7 @@ def test_another_lock_than_a_lease():
 
 
 def test_an_address_with_a_port():
-    """So is an address of health or metrics, where the target still has the field."""
+    """An address of health or metrics with a port is carried over, where the target still has the field."""
     old = {**document("v1beta1"), "healthzBindAddress": "0.0.0.0:10251", "metricsBindAddress": ""}
     found = moved(old, "1.22", "1.23")
     assert "healthzBindAddress" not in found.document
@@ -225,7 +233,7 @@ def test_a_point_that_is_not_read():
 
 
 def test_arguments_of_a_plugin_of_ones_own():
-    """They come along in whatever form they are."""
+    """Arguments of a user's own plugin are carried over, in whatever form they are."""
     profile = {"pluginConfig": [{"name": "Mine", "args": ["a"]}]}
     for api, first, target in (("v1beta2", "1.22", "1.27"), ("v1beta3", "1.28", "1.29")):
         entries = moved(document(api, profile), first, target).document["profiles"][0]["pluginConfig"]
@@ -234,10 +242,106 @@ def test_arguments_of_a_plugin_of_ones_own():
 
 @pytest.mark.parametrize("target", ["1.22", "1.27"])
 def test_arguments_that_were_not_read(target):
-    """Those that the first release ignores are left out, where the target would refuse them."""
+    """Arguments that the first release ignores are left out, where the target would refuse them."""
     entry = {"name": "NodeResourcesBalancedAllocation", "args": {"resources": [{"name": "cpu", "weight": 9}]}}
-    gone = {"score": {"enabled": [{"name": "NodePreferAvoidPods", "weight": 1}]}}
-    found = moved(document("v1beta1", {"pluginConfig": [entry], "plugins": gone}), "1.20", target)
+    gone = scored("NodePreferAvoidPods", 1, "NodePreferAvoidPods")
+    found = moved(document("v1beta1", {"pluginConfig": [entry], **gone}), "1.20", target)
     configured = found.document["profiles"][0].get("pluginConfig", [])
     assert entry["name"] not in [other["name"] for other in configured]
     assert to(found, target)
+
+
+# --- Nulls, and what a release ignores ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "api, first, target, fields",
+    [
+        ("v1beta1", "1.19", "1.36", "profiles: [null]"),
+        (
+            "v1beta1",
+            "1.19",
+            "1.20",
+            "profiles: [{plugins: {score: {disabled: [null]}}, pluginConfig: [null]}]",
+        ),
+        ("v1beta2", "1.25", "1.36", "profiles: [{pluginConfig: [{}]}]"),
+        ("v1beta3", "1.25", "1.36", "profiles: [{plugins: {score: {disabled: [{}]}}}]"),
+        ("v1alpha1", "1.17", "1.36", "pluginConfig: [{args: {}}]"),
+        ("v1alpha1", "1.17", "1.24", "pluginConfig: [{name: null, args: {x: 1}}, {name: Mine}]"),
+        ("v1alpha1", "1.17", "1.22", "plugins: {a.b: 5s}"),
+        ("v1alpha1", "1.18", "1.22", "{pluginConfig: [null], plugins: {filter: {disabled: [null]}}}"),
+    ],
+)
+def test_nulls(api, first, target, fields):
+    """Null items of lists are empty objects, and names that are missing are empty."""
+    found = moved({**document(api), **yaml.safe_load(fields)}, first, target)
+    assert "None" not in str(found.document)
+    assert to(found, target)
+
+
+LABELLED = """
+    plugins: {filter: {enabled: [{name: NodeLabel}]}}
+    pluginConfig:
+    - {name: NodeLabel, args: {presentLabels: [disk]}}
+    - {name: NodeAffinity, args: %s}
+    """
+DISK = {"key": "disk", "operator": "Exists"}
+FIELD = {"key": "metadata.name", "operator": "In", "values": ["a"]}
+
+
+@pytest.mark.parametrize(
+    "first, args, terms",
+    [
+        ("1.21", {"addedAffinity": None}, [{"matchExpressions": [DISK]}]),
+        ("1.21", [None, {}, {"matchFields": None}], []),
+        (
+            "1.21",
+            [{"matchFields": [FIELD], "matchExpressions": None}],
+            [{"matchFields": [FIELD], "matchExpressions": [DISK]}],
+        ),
+        ("1.19", [{"matchFields": [FIELD]}], [{"matchExpressions": [DISK]}]),
+        ("1.19", True, [{"matchExpressions": [DISK]}]),
+        ("1.19", {"addedAffinity": 5}, [{"matchExpressions": [DISK]}]),
+    ],
+)
+def test_labels_beside_an_added_affinity(first, args, terms):
+    """The labels come into each term that can match, if the first release reads the affinity at all."""
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    if isinstance(args, list):
+        args = {"addedAffinity": {required: {"nodeSelectorTerms": args}}}
+    found = moved(document("v1beta1", yaml.safe_load(LABELLED % json.dumps(args))), first, "1.36")
+    entry = next(e for e in found.document["profiles"][0]["pluginConfig"] if e["name"] == "NodeAffinity")
+    assert entry["args"]["addedAffinity"] == {required: {"nodeSelectorTerms": terms}}
+    assert to(found, "1.36")
+
+
+@pytest.mark.parametrize(
+    "profile, version",
+    [
+        ({"plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}}}, "v1beta1"),
+        ({"pluginConfig": [{"name": "NodeLabel", "args": {"absentLabels": ["a"]}}]}, "v1beta1"),
+        (scored("NodeAffinity", 3, "NodeAffinity"), "v1beta2"),
+    ],
+)
+def test_the_newest_version_that_takes_the_plugins(profile, version):
+    """A plugin that the newest version refuses stays in an older one."""
+    found = moved(document("v1alpha2", profile), "1.18", "1.22")
+    assert found.document["apiVersion"] == f"{GROUP}/{version}"
+    assert {**found.document["profiles"][0], **profile} == found.document["profiles"][0]
+    assert not found.notes
+    assert to(found, "1.22")
+
+
+@pytest.mark.parametrize("api, first", [("v1alpha2", "1.18"), ("v1beta1", "1.19"), ("v1beta2", "1.22")])
+@pytest.mark.parametrize("target", ["1.18", "1.20", "1.22", "1.23", "1.36"])
+def test_the_schema(api, first, target):
+    """The schema has the versions of all releases, and needs no profiles."""
+    if target >= first:
+        assert faults("policy-migrate", moved(document(api), first, target).document) == []
+
+
+@pytest.mark.parametrize("profile", [{}, {"plugins": {"score": {"disabled": [{"name": "*"}]}}}])
+def test_other_defaults(profile):
+    """A note tells of a plugin that runs by default in one of both releases, unless it is disabled."""
+    texts = told(moved(document("v1beta1", profile), "1.19", "1.22"))
+    assert texts == ({} if profile else {"SelectorSpread": "runs at score by default in 1.19, not in 1.22"})

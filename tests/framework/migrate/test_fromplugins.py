@@ -35,13 +35,13 @@ def weights(found):
 
 
 def args(found, plugin):
-    """What is written of the arguments of a plugin."""
+    """The arguments of a plugin in the result."""
     config = found.document["profiles"][0].get("pluginConfig", [])
     return next((entry["args"] for entry in config if entry["name"] == plugin), {})
 
 
 def told(found, subject):
-    """What is said of a plugin."""
+    """The notes about a plugin."""
     return " ".join(note.text for note in found.notes if note.subject == subject)
 
 
@@ -103,7 +103,7 @@ def test_labels_become_added_affinity():
     "release, plugin", [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")]
 )
 def test_old_spreading(release, plugin):
-    """It becomes the constraints of the system, and its weight that of PodTopologySpread."""
+    """Old spreading becomes the System default constraints, and its weight that of PodTopologySpread."""
     found = migrated(release, priorities=[{"name": "SelectorSpreadPriority", "weight": 5}])
     assert weights(found) == {"PodTopologySpread": 5}
     assert "another formula" in told(found, plugin)

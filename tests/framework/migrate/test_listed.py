@@ -49,7 +49,7 @@ GIVEN = {
 
 
 def runs(config):
-    """What decides: the plugins of each point in order, weights and arguments."""
+    """The deciding parts: the plugins of each point in order, weights and arguments."""
     (built,) = build_profiles(config, registry_of(config.release)).values()
     args = {name: config.profiles[0].args_of(name, config.context) for name in built.plugins()}
     points = {point: [plugin.name for plugin in plugins] for point, plugins in built.points.items()}

@@ -119,7 +119,7 @@ TRANSLATIONS = json.loads((Path(__file__).parent / "translations.json").read_tex
 
 @pytest.mark.parametrize("case", TRANSLATIONS, ids=[case["says"] for case in TRANSLATIONS])
 def test_translation(case):
-    """What is written down for each Policy is what it becomes, which the release accepts."""
+    """Each Policy becomes its expected profile, which the release accepts."""
     given = dict(case.get("configuration", {}))
     if "source" in given:
         given["source"] = AlgorithmSource(provider=given["source"])
@@ -138,7 +138,7 @@ def test_translation(case):
 
 
 NO_PROFILE = " runs the plugins of a Policy or a provider, to which a configuration can only add some: give it the Policy itself, which it reads"
-"""Why 1.17 is no target, although it reads a configuration with plugins."""
+"""The reason why 1.17 is no target, although it reads a configuration with plugins."""
 
 
 # --- Targets ------------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-"""What is worked out by value of a label, or kept from cycle to cycle, is what the plugins say node by
-node."""
+"""Results by value of a label, or cached from cycle to cycle, are those of the plugins node by node."""
 
 import numpy as np
 import pytest
@@ -83,7 +82,7 @@ def plain_scores(by, cycle, rows):
 
 
 def kept_scores(by, cycle, rows):
-    """The same by way of what is kept for the whole table."""
+    """The scores from the cache for the whole table."""
     rule = as_cacheable(as_priority(by, True, by.cells), by, True)
     raw = rule.score(cycle.template, Batch(cycle.table), cycle).take(rows)
     return (
@@ -94,8 +93,8 @@ def kept_scores(by, cycle, rows):
 
 
 def declared_scores(by, cycle, rows):
-    """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows;
-    none where it declares none."""
+    """The scores from the sums that the plugin declares, whole and row by row, and the scale that follows;
+    none if it declares none."""
     rule = as_cacheable(as_priority(by, True, by.cells), by, True)
     pod = cycle.template
     nodes = Batch(cycle.table, rows)

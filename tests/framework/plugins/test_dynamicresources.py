@@ -102,7 +102,7 @@ def test_an_error_ends_the_cycle():
 
 
 def test_each_device():
-    """Of each device that a node reaches it is said what stands against it first, request by request."""
+    """Each device that a node can access gets its first obstacle, request by request."""
     own = f'device.attributes["{DRIVER}"]'
     pool = a_slice(
         "a",
@@ -136,7 +136,7 @@ def test_each_device():
 
 
 def test_a_claim_out_of_reach_is_given_back():
-    """Of a pod that fits nowhere a claim loses its devices if nobody else uses it."""
+    """A claim of a pod that fits nowhere loses its devices if nobody else uses it."""
     for users, told in (
         (("p",), "deallocation of ResourceClaim completed"),
         (("q",), "still not schedulable"),
@@ -370,5 +370,5 @@ def test_each_is_scored_by_its_own_claims():
 
 
 def _needing(new, cpu):
-    """The same pod with a request."""
+    """The pod *new* with a request of *cpu*."""
     return pod(new.name, cpu=cpu, uid=new.uid, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])

@@ -40,7 +40,7 @@ def named(found):
 
 
 def before(incoming, *objects):
-    """What PreFilter answers."""
+    """The answer of PreFilter."""
     cycle = cycle_of(incoming, *objects)
     found = plugin().pre_filter(cycle.template, cycle)
     assert found is None or isinstance(found, Status)
@@ -55,8 +55,7 @@ def test_a_holder_that_has_left_refuses_nothing():
 
 
 def test_a_changed_namespace_is_seen():
-    """What is kept of an answer is renewed when a Namespace changes: its version is among what owners
-    read."""
+    """A cached answer is renewed when a Namespace changes, as its version is among those that owners read."""
     cycle = cycle_of(new(), A)
     version = cycle.listings.owner_tick.count
     cycle.listings.namespaces.put(namespace("far"))

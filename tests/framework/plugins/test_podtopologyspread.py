@@ -233,7 +233,7 @@ def test_nodes_without_a_zone_stand_with_those_of_an_empty_one():
 
 
 def test_a_service_that_comes_later_is_seen():
-    """What was deduced is deduced again once a service has come."""
+    """Default constraints are deduced again once a service is added."""
     new = pod("new", app="a")
     cycle = cycle_of(new, *ZONED)
     judge = plugin()

@@ -49,7 +49,7 @@ def against(new, *objects):
 
 
 def test_a_volume_that_the_driver_cannot_name_is_an_error():
-    """It is an error only on nodes where the plugin is migrated."""
+    """A volume that the driver cannot name is an error only on nodes where its plugin is migrated."""
     objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
     text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
     assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}

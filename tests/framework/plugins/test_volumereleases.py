@@ -76,7 +76,7 @@ def test_attachments_that_do_not_count(idle):
 
 
 def test_a_removed_attachment_makes_room():
-    """What is attached to a node is read anew when an attachment goes."""
+    """The attachments of a node are read anew when one is removed."""
     run = Run(SchedulerSpec.of(Framework(release="1.34")).engine())
     run.feed.put_all((node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("v1")))
     assert run.cycle(using("p", "c0")).host is None

@@ -34,7 +34,7 @@ class Bench:
 
     @property
     def counts(self):
-        """How many pods are active, back off, are parked."""
+        """The numbers of active, backing-off and parked pods."""
         return tuple(self.queue.pending)
 
 
@@ -77,6 +77,6 @@ def test_the_first_that_applies(new, action):
 
 
 def test_a_node_made_schedulable():
-    """That comes before everything else and counts as a change of taints."""
+    """Uncordoning a node comes before every other change, and counts as a change of taints."""
     (event,) = node_changes(node("a", unschedulable=True), node("a", cpu="8"), QueueingCells())
     assert event.label == "NodeSpecUnschedulableChange"

@@ -1,4 +1,4 @@
-"""What the queue of each release of the framework does in its own way."""
+"""The differences between the queues of the framework's releases."""
 
 import attrs
 import pytest
@@ -38,7 +38,7 @@ class Bench:
 
     @classmethod
     def of(cls, release, **gates):
-        """Of *release* with *gates*."""
+        """The queue of *release* with *gates*."""
         engine = engine_for(release, {"featureGates": gates} if gates else {})
         clock = Clock(origin=1_000_000 * SECOND)
         queue = engine.flow.queue(clock)
@@ -69,7 +69,7 @@ class Bench:
 
     @property
     def parts(self):
-        """How many pods are active, back off and are parked."""
+        """The numbers of active, backing-off and parked pods."""
         return tuple(self.queue.pending)
 
 
@@ -113,7 +113,7 @@ def test_the_end_of_a_backoff(each, is_new):
 
 @pytest.mark.parametrize("priority, stays", [(4, False), (5, False), (6, True)])
 def test_a_nominated_pod_that_goes(priority, stays):
-    """It makes room for pods of no higher priority."""
+    """A nominated pod that is deleted makes room for pods of no higher priority."""
     bench = Bench.of("1.34")
     bench.router.put(node("n"))
     nominated = named("nominated", priority=5, status={"nominatedNodeName": "n"})
@@ -206,7 +206,7 @@ def test_a_smaller_pod(release):
 
 @pytest.mark.parametrize("memory, wakes", [("1Gi", True), ("4Gi", False)])
 def test_a_pod_whose_resize_is_over(memory, wakes):
-    """It leaves room where its status says that it holds less than before, whatever it asks for."""
+    """A finished resize frees room if the pod's status has less than before, whatever its spec requests."""
     bench = Bench.of("1.36")
     bench.router.put(node("n"))
     held = {"name": "c", "resources": {"requests": {"cpu": "1", "memory": "4Gi"}}}
@@ -307,7 +307,7 @@ def test_two_changes_at_once(pops_early):
 
 
 def test_a_pod_whose_victims_are_deleted():
-    """It is gated meanwhile, and an event that comes later frees it."""
+    """A pod whose victims are being deleted is gated meanwhile, and a later event frees it."""
     bench = Bench.of("1.34")
     victim = named("victim", on="n")
     for item in (node("n"), victim, named("other", on="n")):
