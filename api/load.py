@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, TypeVar
 
@@ -79,8 +79,24 @@ def each_once(manifests: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both names.
     """
     by_identity: dict[Identity, JsonObject] = {}
-    numbers: Counter[Identity] = Counter()
     repeated: dict[Identity, None] = {}
+    for manifest in named(manifests):
+        identity = identity_of(manifest)
+        # Of kinds that become objects, loading has said so.
+        if identity in by_identity and identity[0] not in KINDS:
+            repeated[identity] = None
+        by_identity[identity] = manifest
+    return tuple(by_identity.values()), tuple(
+        Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in repeated
+    )
+
+
+def named(manifests: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """*manifests*, of which those with only a ``generateName`` get a number.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both names.
+    """
+    numbers: Counter[Identity] = Counter()
     for manifest in manifests:
         kind, namespace, name = identity_of(manifest)
         prefix = prefix_of(manifest, kind)
@@ -88,13 +104,7 @@ def each_once(manifests: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], 
             numbers[kind, namespace, prefix] += 1
             name = f"{prefix}{numbers[kind, namespace, prefix]}"
             manifest = {**manifest, "metadata": {**metadata_of(manifest), "name": name}}
-        identity = kind, namespace, name
-        if identity in by_identity and kind not in KINDS:  # of kinds that become objects, loading has said so
-            repeated[identity] = None
-        by_identity[identity] = manifest
-    return tuple(by_identity.values()), tuple(
-        Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in repeated
-    )
+        yield manifest
 
 
 def identity_of(manifest: JsonObject) -> Identity:
@@ -481,6 +491,9 @@ def take_in(
         warnings += part.warnings
         if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
             warnings.append(Notice("kind Table", TABLE_HINT))
+    several = parts if len(parts) > 1 else ()  # within one, loading has said so
+    given = Counter(item.identity for part in several for item in part.objects)
+    warnings += (Notice(f"{kind} {key}", GIVEN_BEFORE) for (kind, key), times in given.items() if times > 1)
     warnings += (*additions.notices, *refused)
     if whole:
         warnings += missing_kinds((*existing, *objects), lacks_classes)

@@ -19,13 +19,15 @@ from ..api.controlplane import (
     WORKLOADS,
     admit,
     claims_made_for,
+    following,
+    read_workload,
     runs_on,
     slice_of_more,
     slices_like,
     target_node,
     templates_in,
 )
-from ..api.load import REFUSED, Loaded, identity_of, load_documents
+from ..api.load import REFUSED, Loaded, identity_of, load_documents, metadata_of, named
 from ..api.meaning import Labels, Matcher, SelectorError, parse_selector
 from ..api.objects import (
     CSINode,
@@ -46,8 +48,18 @@ from ..api.reading import Document
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
-from .evictions import Replacements, claims_left_by, is_daemon, made_new, stays_with_node
-from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, path_for
+from .evictions import SAME_NAME, Replacements, claims_left_by, is_daemon, made_new, stays_with_node
+from .fieldchanges import (
+    AMOUNTS,
+    EVERY,
+    HUGE_PAGES,
+    NATIVE,
+    REMOVE,
+    EditError,
+    FieldChange,
+    path_for,
+    text_of,
+)
 
 # --- nodes to add -------------------------------------------------------------------------------------------
 
@@ -318,9 +330,14 @@ class Edit:
 
     def made(self, manifest: JsonDict) -> JsonDict:
         """A copy of *manifest* with all changes. Raises :class:`EditError`."""
+        after = manifest
         for change in self.changes:
-            manifest = change.made(manifest)
-        return manifest
+            after = change.made(after)
+        words = ("kind", "namespace", "name")
+        for word, old, new in zip(words, identity_of(manifest), identity_of(after), strict=True):
+            if new != old:
+                raise EditError(f'{word}: expected "{old}", which says which object it is, got "{new}"')
+        return after
 
     @property
     def fields(self) -> set[str]:
@@ -368,6 +385,7 @@ class Edit:
         it."""
         templates = templates_in(objects)
         keys_in_use = {item.key for item in of_kind(Pod, objects)}
+        slices = of_kind(ResourceSlice, objects)
         for original in chosen:
             if isinstance(original, Pod):
                 names = (
@@ -384,7 +402,8 @@ class Edit:
                 if not any(item.name == self.to for item in of_kind(Node, objects)):
                     raise EditError(f"to: expected a node of the cluster, got {self.to}")
                 device = next(device for name, device in _devices(original) if name == self.names)
-                yield slice_of_more(self.to, original.spec.driver, device, self.count)
+                slices.append(slice_of_more(self.to, original.spec.driver, device, self.count, slices))
+                yield slices[-1]
             else:
                 yield from NodeKind.like(original.name, objects, with_daemons=True).copies(self.count)
 
@@ -415,6 +434,12 @@ class Edit:
         templates = templates_in(objects)
         replacements = Replacements.beside(objects)
         for pod in removed:
+            owner = pod.controller
+            # An owner has made another pod already in place of one that has finished or is being deleted; but
+            # a StatefulSet waits until that one is gone.
+            waits = owner is not None and owner.kind == SAME_NAME
+            if (pod.is_terminal or pod.is_terminating) and not waits:
+                continue
             if (new := replacements.of(pod)) is not None:
                 new, more = claims_made_for(new, templates)
                 yield from ((None, item) for item in (*more, new))
@@ -512,7 +537,14 @@ class Edited:
     def __str__(self) -> str:
         objects = f"{self.chosen} {self.edit.kind if self.chosen == 1 else f'{self.edit.kind}s'}"
         if not self.changed:
-            return f"{shown(self.edit.text)}: nothing changed: {objects}, and each is so already"
+            items = {
+                text_of(change.path[: at + 1]): None
+                for change in self.edit.changes
+                for at, step in enumerate(change.path)
+                if step.is_item and step.name != EVERY
+            }
+            lacking = f" or has no {', '.join(items)}" if items else ""
+            return f"{shown(self.edit.text)}: nothing changed: {objects}, and each is so already{lacking}"
         return f"{shown(self.edit.text)}: {objects}" + (
             "" if self.changed == self.chosen else f", of which {self.changed} changed"
         )
@@ -551,25 +583,37 @@ class Edits:
                 matched = changes = 0
                 for at, part in enumerate(edited_parts):
                     chosen = edit.chosen(part.objects)
-                    raw = dict(part.raw)
                     pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
-                    after = []
-                    for manifest in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
-                        # A manifest of a workload.
-                        identity = identity_of(manifest)[1:]
-                        changed = manifest
-                        if edit.chooses(*identity, (manifest.get("metadata") or {}).get("labels") or {}):
-                            changed = edit.made(dict(manifest))
-                            _read(changed, manifest, f"{edit.kind} {'/'.join(identity)}", self.defaults)
-                            matched += 1
-                            changes += changed != manifest
-                        after.append(changed)
-                    raw |= {edit.kind: tuple(after)} if after else {}
-                    matched += len(chosen)
-                    changes += len(pairs)
-                    edited_parts[at] = evolve(part, objects=applied(part.objects, pairs), raw=raw)
+                    edited_parts[at] = evolve(part, objects=applied(part.objects, pairs))
+                    if not part.raw.get(edit.kind):  # else the manifests are counted
+                        matched += len(chosen)
+                        changes += len(pairs)
+                if edit.kind in WORKLOADS:
+                    edited_parts, manifests = self._of_workloads(edit, edited_parts)
+                    matched += len(manifests)
+                    changes += sum(before != after for before, after in manifests)
                 effects.append(_effect_of(edit, matched, changes, edited_parts))
         return edited_parts, effects
+
+    def _of_workloads(
+        self, edit: Edit, parts: Sequence[Loaded]
+    ) -> tuple[list[Loaded], list[tuple[JsonObject, JsonObject]]]:
+        """*parts* with the manifests of workloads after *edit*, and those that it chose, before and after."""
+        chosen = list[tuple[JsonObject, JsonObject]]()
+        manifests = list[JsonObject]()
+        for manifest in named(_manifests(edit.kind, parts)):
+            kind, namespace, name = identity_of(manifest)
+            head = read_workload({"kind": kind, "metadata": metadata_of(manifest)})
+            manifests.append(manifest)
+            if edit.chooses(namespace, name, head.metadata.labels):
+                manifests[-1] = edit.made(dict(manifest))
+                _read(manifests[-1], manifest, f"{kind} {namespace}/{name}", self.defaults)
+                chosen.append((manifest, manifests[-1]))
+        edited_parts = _with_manifests(edit.kind, parts, manifests)
+        if edit.kind == "Deployment" and (changes := [pair for pair in chosen if pair[0] != pair[1]]):
+            replica_sets = following(changes, _manifests("ReplicaSet", parts))
+            edited_parts = _with_manifests("ReplicaSet", edited_parts, replica_sets)
+        return edited_parts, chosen
 
     def of_pods(
         self, objects: Sequence[KubeObject], *, priorities: bool = True
@@ -596,6 +640,22 @@ class Edits:
                 )
             all_pairs = [*all_pairs, *pairs]
         return all_pairs, effects
+
+
+def _manifests(kind: str, parts: Iterable[Loaded]) -> Iterator[JsonObject]:
+    """The manifests of workloads of one kind, in order."""
+    return (manifest for part in parts for manifest in part.raw.get(kind, ()))
+
+
+def _with_manifests(kind: str, parts: Iterable[Loaded], manifests: Iterable[JsonObject]) -> list[Loaded]:
+    """*parts* with *manifests* in place of those of one kind."""
+    rest = iter(manifests)
+    return [
+        evolve(part, raw={**part.raw, kind: tuple(islice(rest, len(part.raw[kind])))})
+        if kind in part.raw
+        else part
+        for part in parts
+    ]
 
 
 def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeObject, ...]:
@@ -628,7 +688,7 @@ def _effect_of(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -
         return Edited(edit, chosen, changed)
     hint = ""
     if (pattern := edit.names) is not None:
-        raw = (identity_of(manifest)[1:] for part in parts for manifest in part.raw.get(edit.kind, ()))
+        raw = (identity_of(manifest)[1:] for manifest in _manifests(edit.kind, parts))
         items = (
             (item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind
         )

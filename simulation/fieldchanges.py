@@ -258,6 +258,7 @@ ADD = "+="
 TIMES = "*="
 REMOVE = "-"
 _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
+_FACTOR = re.compile(r"\s*[-+\d._/]{1,40}(e[-+]?\d{1,2})?\s*", re.IGNORECASE)
 _NANO = 10**9
 
 
@@ -309,7 +310,7 @@ class FieldChange:
             return None
         if self.operator == TIMES:
             try:
-                times = Fraction(value)
+                times = Fraction(value if _FACTOR.fullmatch(value) else "")
             except (ValueError, ZeroDivisionError):
                 raise EditError(f'expected a number such as 0.5, got the factor "{value}"') from None
             if times < 0:

@@ -7,6 +7,7 @@ Upstream: pkg/controller/resourceclaim/controller.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from msgspec.structs import replace
 
@@ -113,15 +114,18 @@ def slices_like(slices: Iterable[ResourceSlice], model: str, name: str) -> tuple
     return tuple(copies)
 
 
-def slice_of_more(node: str, driver: str, model: Device, count: int) -> ResourceSlice:
-    """A slice with *count* more devices of *driver* like *model*, in a pool of their own on *node*."""
+def slice_of_more(
+    node: str, driver: str, model: Device, number: int, slices: Iterable[ResourceSlice]
+) -> ResourceSlice:
+    """A slice with *number* devices like *model*, in a pool on *node* that none of *slices* has."""
     base_device = replace(model, consumes_counters=())  # the counters are those of another pool
+    used = {name for item in slices for name in (item.name, f"{item.spec.pool.name}-{item.spec.driver}")}
+    pools = (f"{node}-more{f'-{at}' if at > 1 else ''}" for at in count(1))
+    pool = next(name for name in pools if f"{name}-{driver}" not in used)
     spec = ResourceSliceSpec(
         driver=driver,
-        pool=ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1),
+        pool=ResourcePool(name=pool, generation=1, resource_slice_count=1),
         node_name=node,
-        devices=tuple(
-            replace(base_device, name=f"{model.name}-more-{number}") for number in range(1, count + 1)
-        ),
+        devices=tuple(replace(base_device, name=f"{model.name}-more-{at}") for at in range(1, number + 1)),
     )
-    return ResourceSlice(metadata=ObjectMeta(name=f"{node}-more-{driver}"), spec=spec)
+    return ResourceSlice(metadata=ObjectMeta(name=f"{pool}-{driver}"), spec=spec)

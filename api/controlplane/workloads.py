@@ -128,7 +128,9 @@ class Workload(Part):
             return self.selector
         metadata = (self.spec.template or {}).get("metadata")
         labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
-        return LabelSelector(match_labels=Map(labels)) if isinstance(labels, Mapping) else None
+        where = f"{self.kind} {self.name}: spec.template"
+        decoded = labels and decode_kind("Pod", {"metadata": {"labels": labels}}, where, strict=False)
+        return LabelSelector(match_labels=decoded.labels) if decoded else None
 
     def as_owner(self) -> OwnerReference:
         """The owner reference that its controller puts into what it makes."""
@@ -160,7 +162,8 @@ class Workload(Part):
         metadata = replace(
             decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),)
         )
-        return with_defaults(replace(decoded, metadata=metadata))
+        pod = replace(decoded, metadata=metadata)
+        return with_defaults(pod) if strict else pod
 
     def claim_templates(self, strict: bool = True) -> list[PersistentVolumeClaim]:
         """A StatefulSet's claims, with the names of the templates."""
@@ -173,7 +176,7 @@ class Workload(Part):
                 strict=strict,
             )
             if isinstance(decoded, PersistentVolumeClaim):
-                claims.append(with_defaults(decoded))
+                claims.append(with_defaults(decoded) if strict else decoded)
         return claims
 
     def template_hash(self) -> str:
@@ -473,14 +476,39 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     *older, newest = replica_sets
     for replica_set in older:
         expansion.top_up(replica_set, replica_set.spec.replicas)
-    expansion.top_up(
-        newest, max(newest.spec.replicas, missing - sum(replica_set.spec.replicas for replica_set in older))
-    )
+    missing -= sum(replica_set.spec.replicas for replica_set in older)
+    # An edited Deployment's template lacks the hash.
+    hash_label = {key: value for key, value in newest.metadata.labels.items() if key == HASH_LABEL}
+    expansion.top_up(newest, max(newest.spec.replicas, missing), hash_label)
 
 
 def _revision(replica_set: Workload) -> int:
     text = replica_set.metadata.annotations.get(_REVISION, "")
     return int(text[:_MAX_DIGITS]) if text.isascii() and text.isdigit() else 0
+
+
+def following(
+    deployments: Iterable[tuple[JsonObject, JsonObject]], replica_sets: Iterable[JsonObject]
+) -> list[JsonObject]:
+    """The manifests of *replica_sets*, with the template and the replicas that *deployments*, each before and
+    after a change, now ask for."""
+    manifests = [{**manifest, "spec": {**(manifest.get("spec") or {})}} for manifest in replica_sets]
+    workloads = list(map(read_workload, manifests))
+    specs = {(item.namespace, item.name): at["spec"] for item, at in zip(workloads, manifests, strict=True)}
+    owners = Ownership(workloads)
+    for documents in deployments:
+        before, after = map(read_workload, documents)
+        remaining = after.spec.replicas
+        oldest_first = sorted(owners.workloads_of(after, "ReplicaSet"), key=_revision)
+        if after.spec.template != before.spec.template:
+            for newest in oldest_first[-1:]:
+                specs[newest.namespace, newest.name]["template"] = after.spec.template
+        for replica_set in oldest_first[::-1] if remaining != before.spec.replicas else ():
+            # The newest gets what all together lack when pods are made.
+            kept = min(replica_set.spec.replicas, remaining)
+            specs[replica_set.namespace, replica_set.name]["replicas"] = kept
+            remaining -= kept
+    return [*manifests]
 
 
 def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:

@@ -7,6 +7,7 @@ warning, or an error under ``--strict``. Upstream: pkg/apis/core/validation/vali
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from operator import attrgetter
@@ -141,6 +142,11 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
 # --- amounts and names --------------------------------------------------------------------------------------
 
 
+RESOURCES = "cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain"
+"""The resources of a container."""
+_RESOURCE = re.compile(r"(cpu|memory|ephemeral-storage|hugepages-.*)\Z")
+
+
 def _huge(amounts: Quantities, path: str) -> Faults:
     for name, amount in amounts.items():
         if abs(amount.nanos) > (MAX_INT64 - 1) * (10**6 if name == "cpu" else 10**9):
@@ -158,8 +164,11 @@ def _amounts(amounts: Quantities, path: str) -> Faults:
 
 
 def _container(container: Container, path: str) -> Faults:
-    yield from _amounts(container.requests, f"{path}.resources.requests")
-    yield from _amounts(container.limits, f"{path}.resources.limits")
+    for amounts, name in ((container.requests, "requests"), (container.limits, "limits")):
+        yield from _amounts(amounts, f"{path}.resources.{name}")
+        for resource in amounts:
+            if "/" not in resource and not _RESOURCE.match(resource):
+                yield f"{path}.resources.{name}: expected {RESOURCES}, got {shown(resource)}"
 
 
 def _names(items: Iterable[Container | Volume], path: str) -> Faults:

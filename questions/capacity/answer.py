@@ -284,6 +284,8 @@ def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
                 raise UnknownNameError(f'exclude-nodes: got "{text}", which chooses no node')
         else:
             chosen = dict.fromkeys(name for part in text.split(",") if (name := part.strip()))
+            if not chosen:
+                raise UnknownNameError(f'exclude-nodes: expected names of nodes or a selector, got "{text}"')
             for name in chosen:
                 if name not in names:
                     expected = "the name of a node or a selector"

@@ -135,9 +135,11 @@ def _of_manifest(
         manifest = {
             **inner,
             "kind": "Pod",
+            "apiVersion": "v1",
             "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})},
         }
-        (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
+        documents = [Document(manifest, f"{where}: PodTemplate {name}")]
+        (pod,) = load_documents(documents, defaults=strict).of(Pod)
         return _of_pod(pod, kind)
     expanded = expand([_one_pod(document, kind)], cron_jobs=True, strict=strict)
     pods = of_kind(Pod, expanded.objects)

@@ -133,6 +133,9 @@ def add_nodes(inputs: Input, options: NewNodesOptions, observer: Observer) -> Ne
         part = with_defaults(part) if isinstance(part, KubeObject) and inputs.defaults else part
         nodes.append(loaded_of(f"node {number}", part, inputs, observer))
     costs = options.costs
+    for name in costs:
+        if not isinstance(name, str):
+            raise wrong_type("costs", name, "the name of a kind")
     if isinstance(costs, Mapping):
         prices = {name: read_cost(name, value) for name, value in costs.items()}
     else:

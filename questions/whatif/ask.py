@@ -333,7 +333,19 @@ def _in_whole_run(
         pod.key,
         *(key for key, end in outcomes_before.items() if owner is not None and end.pod.controller == owner),
     }
-    displaced = [key for key in is_out if key not in was_out and key != pod.key]
+    # A pod that goes is out too, unless its replacement gets a node. A pod that was moved has no turn.
+    there = {*outcomes, *(item.key for item in simulation.scenario.objects if isinstance(item, Pod))}
+    replacements = {
+        key: [
+            name
+            for name, made in outcomes.items()
+            if name not in outcomes_before and made.pod.controller == end.pod.controller is not None
+        ]
+        for key, end in outcomes_before.items()
+        if key not in there
+    }
+    is_out |= {key: False for key, names in replacements.items() if all(name in is_out for name in names)}
+    displaced = [key for key in is_out if key not in was_out and key != pod.key and not replacements.get(key)]
     effect = Effect(
         len(outcomes_before),
         sum(key not in is_out for key in outcomes_before),
@@ -348,7 +360,8 @@ def _in_whole_run(
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None:
         earlier = takewhile(lambda key: key != pod.key, outcomes)
-        took = (key for key in earlier if outcomes[key].host == suggestion.host != outcomes_before[key].host)
+        hosts = {key: end.host for key, end in outcomes_before.items()}
+        took = (key for key in earlier if outcomes[key].host == suggestion.host != hosts.get(key))
         suggestion = replace(suggestion, taken_by=next(took, ""))
     elif scheduled.want is None:
         suggestion = replace(suggestion, host=after.host)
@@ -359,6 +372,7 @@ def _in_whole_run(
         for key, outcome in outcomes.items()
         if outcome.word not in ("placed", "waiting") and not outcome.has_successor
     }
+    unplaced |= replacements.keys() & is_out.keys()
     placed = len({member.key for member in scheduled.subject.pods} - unplaced)
     is_enough = placed == len(scheduled.subject.pods)
     return attrs.evolve(helpful, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)

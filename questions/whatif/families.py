@@ -9,8 +9,8 @@ from operator import itemgetter
 import attrs
 import yaml
 
-from ...api.meaning import NO_NEW_PODS, compile_node_term, match_expressions_selector, tolerates
-from ...api.objects import Affinity, Node, Pod, PodAffinity, Requirement, Taint
+from ...api.meaning import NO_NEW_PODS, compile_node_term, tolerates
+from ...api.objects import Affinity, Node, NodeSelectorTerm, Pod, PodAffinity, Requirement, Taint
 from ...api.words import amount
 from ...core.queue.backoff import affinity_terms
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
@@ -474,7 +474,7 @@ def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
         failing = [
             expression
             for expression in term.match_expressions
-            if not match_expressions_selector((expression,))(labels)
+            if not compile_node_term(NodeSelectorTerm(match_expressions=(expression,)))(labels, node.name)
         ]
         for expression in failing:
             changes |= _label_for(expression) or {"": None}

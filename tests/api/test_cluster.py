@@ -65,8 +65,8 @@ def test_files(root):
 
 
 def test_what_files_have_in_excess():
-    """What the API server would refuse is left out with a warning, kinds that scheduling does not read
-    are counted."""
+    """Objects that the API server would refuse are left out with a warning; kinds that scheduling does not
+    read are counted."""
     lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
     cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
     assert (cluster.objects, cluster.ignored) == ((), {"refused by the API server": 1, "of kind Ingress": 1})
@@ -160,7 +160,8 @@ def test_delete():
     ],
 )
 def test_refusals(verb, item, message):
-    """What cannot be is refused in one line, and changes nothing, also of what was given along with it."""
+    """An impossible change is refused in one line, and changes nothing, nor do the objects given along with
+    it."""
     cluster = Cluster([pod("p", nodeName="a"), pod("q")])
     before = cluster.objects
     fine = {"add": pod("new"), "update": pod("q", nodeName="a"), "delete": before[1]}[verb]
@@ -175,7 +176,7 @@ def test_refusals(verb, item, message):
 
 
 def test_a_follower_hears_everything():
-    """Who follows is told of what is there, then of each change."""
+    """A follower gets the existing objects, then each change."""
     cluster = Cluster([pod("p")])
     diary = Diary()
     cluster.follow(diary)

@@ -12,7 +12,7 @@ class Cyclic:
 
 
 def test_runs_inside_of_a_question_leave_nothing_behind():
-    """As the schedulers of a sweep, which are cyclic: each goes while the next ones run."""
+    """Cyclic garbage, such as the schedulers of a sweep, is collected while the next runs go on."""
     left = []
     with settled():
         for _ in range(2):
@@ -23,7 +23,7 @@ def test_runs_inside_of_a_question_leave_nothing_behind():
 
 
 def test_what_a_part_of_a_question_leaves_behind_is_collected_at_its_end():
-    """Its schedulers, and nothing runs meanwhile."""
+    """The schedulers of a part of a question are collected at its end, with no collection in between."""
     with settled():
         with passing():
             left = weakref.ref(Cyclic())
@@ -32,7 +32,7 @@ def test_what_a_part_of_a_question_leaves_behind_is_collected_at_its_end():
 
 
 def test_a_collector_that_is_off_stays_off():
-    """Who has turned it off has reasons."""
+    """A collector that was off before stays off."""
     gc.disable()
     try:
         with passing():

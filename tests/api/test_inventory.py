@@ -72,6 +72,18 @@ def test_what_is_there_counts_for_workloads():
     assert [item.kind for item in found.objects] == ["Pod", "Pod"]
 
 
+def test_what_is_given_twice_is_told():
+    """Of two objects of one name the last counts, and a warning says so."""
+    parts = [Loaded((node("a", cpu="1"), pod("p"))), Loaded((node("a", cpu="2"), pod("q")))]
+    found = take_in(parts)
+    assert [(item.kind, item.key) for item in found.objects] == [
+        ("Node", "a"),
+        ("Pod", "default/p"),
+        ("Pod", "default/q"),
+    ]
+    assert list(map(str, found.warnings)) == ["Node a: was given before, the last one counts"]
+
+
 # --- The words for kinds, as kubectl takes them -------------------------------------------------------------
 
 

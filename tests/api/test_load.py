@@ -244,7 +244,7 @@ def test_quantities_may_be_numbers(tmp_path):
     ],
 )
 def test_broken_files_say_where(tmp_path, name, content, text):
-    """What cannot be read is told with file, line and column, or document, kind, name and field."""
+    """The error for unreadable input names file, line and column, or document, kind, name and field."""
     assert text in refusal_text(ManifestError, load, written(tmp_path, name, content))
 
 

@@ -1,4 +1,4 @@
-"""What results look like as plain values: views, tables and sentences."""
+"""Results as plain values: views, tables and sentences."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_everything_is_escaped():
 
 
 def test_long_tables_are_cut():
-    """Of a long table the first rows are shown, and the others are counted."""
+    """A long table shows its first rows and counts the others."""
     text = View(
         title="t", sections=tables(table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)]))
     ).html()

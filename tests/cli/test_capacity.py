@@ -67,6 +67,12 @@ def test_excluded_nodes(ask, exclude):
     assert found["stop"]["message"] == "0/1 nodes are available: 1 Insufficient cpu."
 
 
+def test_no_excluded_nodes(ask):
+    """A list without any name in it is no list."""
+    error = ask("--exclude-nodes", " ,", status=2).err
+    assert 'exclude-nodes: expected names of nodes or a selector, got " ,"' in error
+
+
 def test_waiting_pods(ask, write):
     """Pods that wait are left out, which is said; with ``--pending-first`` they take their room before
     all copies."""

@@ -73,6 +73,10 @@ NEVER_STORED = {
         'tolerations[0].effect: expected NoExecute, got "NoSchedule" beside tolerationSeconds'
     ),
     'containers: [{name: c, resources: {requests: {cpu: "-1"}}}]': 'containers[0].resources.requests[cpu]: expected 0 or more, got "-1"',
+    "containers: [{name: c, resources: {requests: {cpus: 8}}}]": (
+        "containers[0].resources.requests: expected cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain, "
+        'got "cpus"'
+    ),
     "containers: [{name: c}, {name: c}]": 'containers: expected each once, got name "c" twice',
     "volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]": 'volumes: expected each once, got name "v" twice',
 }

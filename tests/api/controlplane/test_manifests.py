@@ -13,8 +13,8 @@ def manifest(kind, **metadata):
 
 
 def test_the_last_of_two_counts():
-    """Of two with one name the last counts, at the place of the first, with one notice; none for kinds that
-    become objects."""
+    """Of two manifests with one name the last counts, at the place of the first, with one notice; no notice
+    for kinds that become objects."""
     first = manifest("Job", name="a")
     other = manifest("Job", name="b")
     last = manifest("Job", name="a", namespace="default")

@@ -1,4 +1,4 @@
-"""What the input of a cluster lacks, and where that does not matter. (Each line as users see it:
+"""Objects that the input of a cluster lacks, and where that does not matter. (Each line as users see it:
 tests/stumbles/test_inventory.py.)"""
 
 import pytest
@@ -25,7 +25,7 @@ def live_node():
 
 
 def told(*objects, **options):
-    """What is missed."""
+    """The missing objects that are reported."""
     return [notice.what for notice in missing.missing_kinds(objects, **options)]
 
 

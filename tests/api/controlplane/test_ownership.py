@@ -1,4 +1,4 @@
-"""Which pods belong to which workload, where a dump lacks what is between them."""
+"""The workload of each pod, where a dump lacks the objects between them."""
 
 import pytest
 

@@ -23,7 +23,7 @@ from tests.support.refusals import refusal_text
 
 
 def expand(given, nodes=(), pods=(), claims=(), **options):
-    """What the controllers of the given workloads would add."""
+    """The pods that the controllers of the given workloads would add."""
     known = [*nodes, *pods, *claims]
     return list(controllers.expand(given, known, **options).objects)
 
@@ -74,7 +74,7 @@ def nodes(*given):
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
 def test_pods_of_the_template(kind):
-    """As many pods as replicas are made, with the template's labels and defaults, owned by the workload."""
+    """One pod for each replica is made, with the template's labels and defaults, owned by the workload."""
     made = expand([workload(kind, replicas=2, uid="u")])
     assert names(made) == ["x/web-0", "x/web-1"]
     pod = pods(made)[0]
@@ -85,6 +85,16 @@ def test_pods_of_the_template(kind):
     )
     assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
     assert pod.spec.scheduler_name == "default-scheduler"
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])
+def test_without_defaults(kind):
+    """Without defaults pods and claims stay as their templates are."""
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    made = expand([workload(kind, volumeClaimTemplates=[claim])], strict=False)
+    assert pods(made)[0].spec.containers[0].requests == {}
+    assert pods(made)[0].spec.scheduler_name == ""
+    assert {item.spec.volume_mode for item in made if isinstance(item, PersistentVolumeClaim)} <= {None, ""}
 
 
 def test_one_replica_unless_told():
@@ -118,7 +128,7 @@ def test_deleted_pods_are_replaced():
 
 
 def test_expanding_again_adds_nothing():
-    """What was made counts the next time."""
+    """Pods that were made count in the next expansion."""
     given = [
         workload("ReplicaSet", replicas=2),
         workload("Job", name="j", parallelism=2, completions=3),
@@ -148,7 +158,7 @@ def test_a_replica_set_is_implied():
 
 
 def test_names_depend_on_the_template_alone():
-    """The same template gives the same names, another one others."""
+    """Equal templates give equal names, different templates different ones."""
     one, same, other = (
         names(expand([workload("Deployment", template=template)]))
         for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
@@ -292,7 +302,7 @@ def test_nodes_with_a_pod_get_none():
     ],
 )
 def test_how_many_run(spec, status, made):
-    """As many pods as may run side by side, not more than are to complete; none when suspended or
+    """A Job has as many pods as may run in parallel, but no more than must complete; none when suspended or
     finished."""
     assert (
         len(expand([{**workload("Job", **yaml.safe_load(spec)), "status": yaml.safe_load(status)}])) == made
@@ -327,6 +337,14 @@ def test_cron_jobs():
             workload("Job", template={"spec": {"containers": 5}}),
             "Job web: spec.template: spec.containers: expected a list, got 5",
         ),
+        *(
+            (
+                workload(kind, selector=None, template={**TEMPLATE, "metadata": {"labels": {"a": value}}}),
+                f"{kind} web: spec.template: metadata.labels.a: expected a string, got {got}",
+            )
+            for kind in ("ReplicaSet", "StatefulSet", "ReplicationController", "Deployment")
+            for value, got in (([1], "a list"), (1, "1"))
+        ),
         (
             workload("CronJob", jobTemplate=None),
             "Job web-1: spec.template: expected a pod template, got nothing",
@@ -335,7 +353,8 @@ def test_cron_jobs():
 )
 def test_errors_say_where(given, text):
     """A workload that cannot be read is told with kind, name and field."""
-    assert refusal_text(ManifestError, expand, [given], cron_jobs=True) == text
+    alone = Pod(metadata=ObjectMeta(name="alone", namespace="x", labels=Map(a="b")))
+    assert refusal_text(ManifestError, expand, [given], pods=[alone], cron_jobs=True) == text
 
 
 def test_other_kinds_are_passed_over():

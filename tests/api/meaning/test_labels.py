@@ -69,7 +69,8 @@ def selector(*expressions, **pairs):
     ],
 )
 def test_matching(chosen, labels, matches):
-    """None matches nothing, an empty selector everything, all pairs and expressions must hold."""
+    """No selector matches nothing, an empty one everything; otherwise all pairs and expressions must
+    match."""
     assert selector_matches(chosen, yaml.safe_load(labels)) is matches
 
 
@@ -337,6 +338,6 @@ def test_a_selector_matches(text, matches):
     "text", ["app=web,", "a in b", "a in ()", "=web", "a=b=c", "a b", "in (x)", "app in (web", "-a=b"]
 )
 def test_a_broken_selector_is_refused(text):
-    """What is no selector is an error, no silent match."""
+    """A text that is no selector is an error, not a silent match."""
     with pytest.raises(SelectorError):
         parse_selector(text)

@@ -1,5 +1,4 @@
-"""What the containers of a pod need together, and who counts it: quotas, limit ranges, and pictures of
-nodes."""
+"""The sum of a pod's containers, and its users: quotas, limit ranges, and pictures of nodes."""
 
 import yaml
 

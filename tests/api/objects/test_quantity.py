@@ -138,7 +138,7 @@ def test_negative_long_amounts_lose_one():
 
 
 def test_resource_lists_are_stored_in_thousandths():
-    """What is finer than a thousandth is rounded away from zero, short and long quantities alike."""
+    """Amounts finer than a thousandth are rounded away from zero, in short and long quantities."""
     assert [str(Quantity.parse(text).rounded_to_milli()) for text in ("100u", "1.0000000001", "2")] == [
         "1m",
         "1001m",
@@ -157,7 +157,7 @@ def test_short_quantities_become_nothing(text):
 
 @pytest.mark.parametrize("text, steps", [("9223372036854776", 3), ("9223372036854776k", 6)])
 def test_short_quantities_wrap_where_one_multiplication_does(text, steps):
-    """What is beyond 64 bits is lost where the original multiplies once to get the thousandths."""
+    """Bits beyond 64 are lost where upstream multiplies once to get the thousandths."""
     assert Quantity.parse(text).milli_value() == wrap_int64(9223372036854776 * 10**steps) != 0
     assert (Quantity.parse("1e18") + Quantity.parse("1")).milli_value() == 3875820019684213736
 

@@ -72,7 +72,7 @@ def test_what_drivers_are_told():
 
 
 def test_older_events_are_dropped():
-    """What the watch brings of a claim counts unless what is known is newer."""
+    """A watch event for a claim counts unless the known claim is newer."""
     claims = ResourceClaims()
     (older, newer) = (_version("9"), _version("10"))
     for item, wanted in ((newer, "10"), (older, "10"), (_version("11"), "11")):

@@ -40,7 +40,7 @@ def limit_range(*items):
 
 
 def asked(*objects, template=None, **options):
-    """How many copies fit into a big node beside *objects*."""
+    """The number of copies that fit into a big node beside *objects*."""
     wanted = template or pod(requests={"cpu": "1", "memory": "1Gi"})
     return capacity([NODE, *objects], wanted, **keywords_of(options, "preemption"), pods=20)
 
@@ -296,7 +296,7 @@ def test_init_containers():
 
 
 def test_without_defaults():
-    """Who takes objects as they are asks no API server."""
+    """Without defaults no admission applies, as objects are taken as they are."""
     assert (
         asked(limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False).fits
         == 20
@@ -328,8 +328,7 @@ AMOUNTS = st.fixed_dictionaries({name: st.integers(1, 5) for name in ("cpu", "me
     ),
 )
 def test_quotas_against_arithmetic(request_, init, there, quotas):
-    """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken
-    off."""
+    """The tightest quota, less the usage of the cluster's pods, limits the copies that are admitted."""
     more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
     bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
     known = [

@@ -15,7 +15,7 @@ from tests.support.examples import examples
 from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
 
 MOST = 40
-"""How many copies are placed at most."""
+"""The most copies that are placed."""
 NUMBERS = st.integers(0, 1023)
 
 
@@ -61,7 +61,7 @@ def questions(draw, subjects, others=()):
 
 @st.composite
 def questions_with_pending(draw, subjects):
-    """The same, with pods that wait."""
+    """Capacity questions with pending pods."""
     forms = [
         pod_form(draw(st.sampled_from(subjects)), draw(NUMBERS), f"waits{at}")
         for at in range(draw(st.integers(1, 4)))
@@ -137,6 +137,6 @@ QUESTIONS = {
 @given(release=st.sampled_from(list(ALL_RELEASES)), preemption=st.booleans(), data=st.data())
 @examples(1)
 def test_against_brute_force(about, release, preemption, data):
-    """As many copies find a node, on the same nodes, and the next one stops with the same message, whatever
-    the pods ask for."""
+    """The same number of copies find a node, on the same nodes, and the next one stops with the same message,
+    whatever the pods request."""
     check(data.draw(QUESTIONS[about]), release, preemption)

@@ -155,12 +155,24 @@ def test_ephemeral_volumes_have_claims(tmp_path):
 
 
 def test_other_objects_of_the_file_come_too(tmp_path):
-    """What else the file holds is there: the volume claim that a pod names, or its PriorityClass."""
+    """Other objects of the file count, too: the volume claim that a pod names, or its PriorityClass."""
     high = manifest("PriorityClass", "gold", value=7)
     pod = manifest("Pod", "web", spec={**SPEC, "priorityClassName": "gold"})
     (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([high, pod]))
     found = capacity(NODE, tmp_path / "web.yaml")
     assert found.fits == 4
+
+
+def test_a_template_is_one_of_pods():
+    """The template of a PodTemplate may say what it is; without defaults its limits are no requests."""
+    limits = {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}}]}
+    template = {"apiVersion": "apps/v1", "kind": "Deployment", **TEMPLATE, "spec": limits}
+    loaded = load_documents(
+        [Document({**WORKLOADS["PodTemplate"], "template": template}, "web.yaml")], raw_kinds=READ_KINDS
+    )
+    for strict, requests in ((True, ["cpu"]), (False, [])):
+        pod = template_of(loaded, "web.yaml", (), strict=strict).pod
+        assert list(pod.spec.containers[0].requests) == requests
 
 
 @pytest.mark.parametrize(
@@ -184,6 +196,6 @@ def test_other_objects_of_the_file_come_too(tmp_path):
     ],
 )
 def test_refusals(document, told):
-    """What gives no copies is refused in one line."""
+    """A document that gives no copies is refused in one line."""
     with pytest.raises(ManifestError, match=told):
         read(document)

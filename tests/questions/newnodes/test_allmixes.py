@@ -18,7 +18,7 @@ from tests.support.examples import examples
 from tests.support.worldforms import HOSTNAME, OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
 
 MOST = 4
-"""How many nodes are added at most."""
+"""The most nodes that are added."""
 NUMBERS = st.integers(0, 1023)
 COSTS = st.sampled_from([Decimal(1), Decimal("1.5"), Decimal(2), Decimal("3.25")])
 
@@ -114,5 +114,5 @@ QUESTIONS = {
 @given(release=st.sampled_from(list(ALL_RELEASES)), data=st.data())
 @examples(0.6)
 def test_against_brute_force(about, kinds, release, data):
-    """What is found places all pods, whatever they ask for."""
+    """The mix found places all pods, whatever they request."""
     check(data.draw(questions(kinds, *QUESTIONS[about])), release)

@@ -161,8 +161,8 @@ def test_their_pods_take_room(release):
     "kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}]
 )
 def test_their_pods_tell_without_a_manifest(kind):
-    """Of a DaemonSet without a manifest its pods tell: a copy of a node has those of the node, another
-    those that its taints take."""
+    """Without a DaemonSet's manifest its pods count: a copy of a node has those of the node, another kind
+    those that tolerate its taints."""
     cluster = Cluster(
         [node("ssd", labels={"disk": "ssd"}, cpu="4"), node("hdd", cpu="4"), agent("ssd")], defaults=False
     )
@@ -197,9 +197,16 @@ def test_costs_are_exact(cost):
 
 @pytest.mark.parametrize("cost", [None, True, [1]])
 def test_other_types_are_refused(cost):
-    """What is no number is told."""
+    """A cost that is no number is refused."""
     with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
         add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
+
+
+@pytest.mark.parametrize("costs", [{5: "1"}, (5,), {None: 1}, ("ssd=1", 5)])
+def test_other_names_are_refused(costs):
+    """The name of a kind that is no text is refused."""
+    with pytest.raises(WrongTypeError, match=r"costs: expected the name of a kind, got (5|None) "):
+        add_nodes([HDD], [SSD], pod=WEB, pods=6, costs=costs)
 
 
 @pytest.mark.parametrize(

@@ -62,17 +62,17 @@ class FakeDemand:
 
 @attrs.frozen
 class Problem:
-    """Which mixes do, and what a node of each kind costs."""
+    """The mixes that suffice, and the cost of a node of each kind."""
 
     good: set
     prices: list
 
     def cost(self, mix):
-        """Of all its nodes."""
+        """The cost of all nodes of *mix*."""
         return sum((count * price for count, price in zip(mix, self.prices, strict=True)), Decimal(0))
 
     def search(self, job=False, good_for_job=()):
-        """What is found."""
+        """The result of the search."""
         trials = FakeTrials(self.good, job, set(good_for_job))
         return MixSearch(trials, FakeDemand(self.prices), MOST, sets_aside=job).run()
 
@@ -89,7 +89,7 @@ def problems(draw):
 @given(problem=problems(), job=st.booleans())
 @examples(4)
 def test_any_mixes(problem, job):
-    """What is found does, with one fewer of any of its kinds it does not, and no more nodes than allowed are
+    """The mix found suffices, with one node fewer of any kind it does not, and no more nodes than allowed are
     added."""
     found = problem.search(job)
     mix = found.best.mix

@@ -1,4 +1,4 @@
-"""What-if, kind by kind: what is suggested, in which words, and what comes first."""
+"""What-if, kind by kind: the suggestions, their words, and their order."""
 
 import attrs
 import pytest
@@ -42,7 +42,7 @@ SPREAD = (
 
 
 def found(*items, want=None, **options):
-    """What would help the asked pod."""
+    """The suggestions for the pod in question."""
     return kubeclassic.what_if(list(items), ASKED, **keywords_of(options), want=want)
 
 
@@ -336,7 +336,7 @@ def test_bad_input():
 
 
 def test_the_result():
-    """It has a short form, a table and plain data."""
+    """The result has a short form, a table and plain data."""
     result = found(node("a"), pod("asked", 1500))
     assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
     assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"

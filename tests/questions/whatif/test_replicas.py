@@ -1,5 +1,6 @@
 """What-if for pods of a controller: an edit is one of the template, and deleted pods come back."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,8 @@ def owned(name, on="", owner="web", **more):
 
 
 def test_a_sibling_that_comes_back_is_no_help():
-    """Neither its deletion nor a priority that all replicas have makes room; a softer template does."""
+    """Neither the deletion of a sibling nor a priority that all replicas have makes room; a softer template
+    does."""
     cluster = [
         node("n1"),
         node("n2"),
@@ -30,10 +32,31 @@ def test_a_sibling_that_comes_back_is_no_help():
 
 
 def test_the_pod_of_another_controller_waits_instead():
-    """Its deletion makes room, and the pod that is made again then waits: the suggestion says so."""
+    """The deletion of another controller's pod makes room, and its replacement then waits: the suggestion
+    says so."""
     cluster = [node("n1"), owned("other-0", "n1", owner="other", cpu="2"), owned("web-0", cpu="2")]
     found = what_if(cluster, "web-0", "1.30")
     assert any(one.kind == "delete" and "makes again then waits" in one.change for one in found.suggestions)
+
+
+@pytest.mark.parametrize(
+    "metadata, nodes, kind, lost",
+    [
+        ({}, ["1"], "delete", ("default/p",)),
+        (manifests.owned_by(), ["1"], "delete", ("default/o-0",)),
+        (manifests.owned_by("StatefulSet"), ["1"], "delete", ("default/p",)),
+        (manifests.owned_by(), ["1", "700m"], "move", ()),
+    ],
+)
+def test_a_pod_that_is_deleted_has_no_node(metadata, nodes, kind, lost):
+    """A pending pod that a suggestion deletes counts as placed only if its replacement is; one that moves
+    does."""
+    cluster = [*(node(f"n{at}", cpu) for at, cpu in enumerate(nodes)), manifests.pod("q", "900m")]
+    cluster.insert(-1, manifests.pod("p", "600m", metadata=metadata))
+    found = what_if(cluster, "q", "1.30").suggestions
+    (one,) = [one for one in found if one.kind in ("delete", "move")]
+    assert one.effect is not UNSET
+    assert (one.kind, one.effect.without_node, one.effect.placed) == (kind, lost, 2 - len(lost))
 
 
 def test_policies_of_spread():

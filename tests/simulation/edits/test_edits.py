@@ -67,10 +67,10 @@ SEVERAL = (
 HIGH = manifest("PriorityClass", "high", apiVersion="scheduling.k8s.io/v1", value=1000)
 
 
-def scenario(folder, *edits):
-    """The cluster above after *edits*."""
+def scenario(folder, *edits, given=(*NODES, POD, OTHER, DEPLOYMENT, HIGH)):
+    """The cluster above, or another one, after *edits*."""
     path = folder / "cluster.json"
-    path.write_text(json.dumps([*NODES, POD, OTHER, DEPLOYMENT, HIGH]))
+    path.write_text(json.dumps(given))
     return Files.read(path, edits=edits).scenario()
 
 
@@ -86,7 +86,7 @@ def node(found, name):
 
 
 def requests(found, key):
-    """What each container of a pod requests."""
+    """The requests of each container of a pod."""
     return [
         {name: str(amount) for name, amount in each.requests.items()}
         for each in pod(found, key).spec.containers
@@ -114,7 +114,7 @@ def requests(found, key):
     ],
 )
 def test_requests(tmp_path, edit, wanted, labels):
-    """What all containers or a named one request is set, multiplied and rounded up to thousandths, or
+    """The requests of all containers or of a named one are set, multiplied and rounded up to thousandths, or
     removed; other pods stay."""
     found = scenario(tmp_path, edit)
     assert (requests(found, "web/p"), dict(pod(found, "web/p").labels)) == (wanted, labels)
@@ -157,10 +157,79 @@ def test_pods_of_workloads(tmp_path, edit, wanted):
     assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == wanted
 
 
-def owned(name, kind):
+def replica_set(name, revision, replicas):
+    """A ReplicaSet of the Deployment."""
+    labels = {"app": "d", "pod-template-hash": name}
+    metadata = owned_by("Deployment", "d", "", apiVersion="apps/v1")
+    metadata |= {"labels": labels, "annotations": {"deployment.kubernetes.io/revision": revision}}
+    template = {**TEMPLATE, "metadata": {"labels": labels}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    return manifest(
+        "ReplicaSet", f"d-{name}", apiVersion="apps/v1", namespace="web", metadata=metadata, spec=spec
+    )
+
+
+@pytest.mark.parametrize(
+    "edit, counts, cpu",
+    [
+        ("requests.cpu=1", (3, 1), "1"),
+        ("requests.cpu=1 replicas=6", (5, 1), "1"),
+        (
+            "'template={metadata: {labels: {app: d}}, spec: {containers: [{resources: {requests: {cpu: 2}}}]}}'",
+            (3, 1),
+            "2",
+        ),
+        ("replicas=3", (3, 0), ""),
+        ("replicas=0", (0, 0), ""),
+        ("replicas*=0.5", (2, 0), ""),
+        ("labels.x=y", (3, 1), ""),
+    ],
+)
+def test_replica_sets_follow_their_deployment(tmp_path, edit, counts, cpu):
+    """The newest ReplicaSet makes pods of a changed template, under its own hash, and all together as many as
+    the Deployment asks for."""
+    deployment = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 4}}
+    given = [NODES[1], replica_set("new", "2", 3), deployment, replica_set("old", "1", 1)]
+    made = scenario(tmp_path, f"deploy web/d {edit}", given=given).pending
+    newest, older = (
+        [pod for pod in made if pod.labels.get("pod-template-hash") == name] for name in ("new", "old")
+    )
+    assert (len(newest), len(older), len(made)) == (*counts, sum(counts))
+    assert {str(pod.spec.containers[0].requests.get("cpu", "")) for pod in newest} <= {cpu}
+    assert not any(pod.spec.containers[0].requests for pod in older)
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "ReplicaSet", "Deployment"])
+def test_a_workload_is_counted_once(tmp_path, kind):
+    """A workload that is also an object is one, and its name may be one that it gets."""
+    given = [NODES[1], {**DEPLOYMENT, "kind": kind, "metadata": {"generateName": "d-"}}]
+    edit = f"{kind} d-1 replicas=3"
+    found = scenario(tmp_path, edit, edit, given=given)
+    assert len(found.pending) == 3
+    assert [str(told) for told in found.edited] == [
+        f"--set '{edit}': 1 {kind}",
+        f"--set '{edit}': nothing changed: 1 {kind}, and each is so already",
+    ]
+
+
+@pytest.mark.parametrize(
+    "labels, got", [(["a"], "labels: expected an object"), ({"a": [1]}, "labels.a: expected a")]
+)
+def test_labels_that_are_none(tmp_path, labels, got):
+    """Labels of another form are refused, whatever the edit chooses by."""
+    odd = {**DEPLOYMENT, "metadata": {"name": "d", "labels": labels}}
+    for chosen in ("a=b", "d"):
+        text = refusal_text(ManifestError, scenario, tmp_path, f"deploy {chosen} replicas=1", given=[odd])
+        assert text.startswith(f"Deployment d: metadata.{got}")
+
+
+def owned(name, kind, **more):
     """A pod on node a whose controller is *kind* w."""
     spec = {"nodeName": "a", "containers": CONTAINERS}
-    return manifest("Pod", name, metadata=owned_by(kind, "w", apiVersion="apps/v1"), spec=spec)
+    metadata = owned_by(kind, "w", apiVersion="apps/v1")
+    if "deleted" in more:
+        metadata["deletionTimestamp"] = more.pop("deleted")
+    return manifest("Pod", name, metadata=metadata, spec=spec, **more)
 
 
 SLICE = manifest(
@@ -203,6 +272,30 @@ def test_whole_objects_go_and_come(edit, wanted):
     assert cordoned == {"cordon node *": {"a", "b"}, "drain node a": {"a"}}.get(edit, set())
 
 
+@pytest.mark.parametrize("kind, comes", [("ReplicaSet", set()), ("Job", set()), ("StatefulSet", {"w-0"})])
+@pytest.mark.parametrize("edit", ["delete pod w-0", "delete node a", "drain node a"])
+@pytest.mark.parametrize("fate", [{"status": {"phase": "Failed"}}, {"deleted": "2024-01-01T00:00:00Z"}])
+def test_what_has_ended_was_made_again_already(fate, edit, kind, comes):
+    """In place of a pod that has finished or is being deleted only a StatefulSet makes one."""
+    found, _ = Edits.parse([edit]).of_pods(objects(*NODES, owned("w-0", kind, **fate)))
+    assert {item.name for item in found if isinstance(item, Pod)} == comes
+
+
+def test_devices_are_copied_again_and_again():
+    """Each copy of devices has a slice and a pool of its own."""
+    given = objects(*NODES, SLICE)
+    texts = ["copy device d/p/g to b x2", "copy device d/p/g to b", "copy device d/b-more/g-more-2 to b"]
+    found, _ = Edits.parse(texts).of_pods(given)
+    assert [
+        (item.name, item.spec.pool.name, *(device.name for device in item.spec.devices))
+        for item in found[len(given) :]
+    ] == [
+        ("b-more-d", "b-more", "g-more-1", "g-more-2"),
+        ("b-more-2-d", "b-more-2", "g-more-1"),
+        ("b-more-3-d", "b-more-3", "g-more-2-more-1"),
+    ]
+
+
 def test_all_pods_of_a_controller():
     """After like: comes the name of one of them; a pod without a controller is meant alone."""
     there = objects(owned("w-0", "ReplicaSet"), owned("w-1", "ReplicaSet"), POD, OTHER)
@@ -231,6 +324,8 @@ def test_it_is_told_how_many(tmp_path):
         "--set 'node * labels.pool=x': 2 Nodes, of which 1 changed",
         "--set 'pod * priority=1': 4 Pods",
     ]
+    text = str(scenario(tmp_path, "pod * tolerations[x].key=y containers[*].image-").edited[0])
+    assert text.endswith("4 Pods, and each is so already or has no spec.tolerations[x]")
 
 
 def test_functions_take_edits():
@@ -259,9 +354,15 @@ WRONG = {
     "pod web/p requests.cp=1": 'requests: expected cpu, memory or one such as nvidia.com/gpu, got the resource "cp"; did you mean "cpu"?',
     "pod web/p requests.cpu=lots": 'spec.containers[0].resources.requests.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "lots"',
     "pod web/p requests.cpu*=x": 'spec.containers[*].resources.requests.cpu: expected a number such as 0.5, got the factor "x"',
+    "pod web/p requests.cpu*=1e999999999": 'expected a number such as 0.5, got the factor "1e999999999"',
+    "pod web/p requests.cpu*=1e5000": 'expected a number such as 0.5, got the factor "1e5000"',
+    f"pod web/p requests.cpu*={'1' * 50}": "expected a number such as 0.5, got the factor",
     "pod web/p requests.cpu*=-1": 'expected a number of 0 or more, got the factor "-1"',
     "pod web/p containrs=1": 'spec.containrs: unknown field; did you mean "containers" or "initContainers"?',
     "pod web/p metadata.name=x": 'expected another field, got "metadata.name", which says which object it is',
+    "pod web/p 'metadata={name: q, namespace: web}'": 'name: expected "p", which says which object it is, got "q"',
+    "node a 'metadata+={name: b}'": 'name: expected "a", which says which object it is, got "b"',
+    "deploy web/d 'metadata={name: d}'": 'namespace: expected "web", which says which object it is, got "default"',
     "pod web/p labels[": 'got the change "labels["',
     "pod web/p spec..x=1": 'expected names with dots between, such as spec.containers[app].image, got the field "spec..x"',
     "pod web/p priorityClassName=low": "Pod web/p: refused by the API server: no PriorityClass with name low was found",

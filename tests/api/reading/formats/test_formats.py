@@ -119,8 +119,7 @@ def test_parts_with_an_alias_are_shared():
 )
 @pytest.mark.parametrize("loader", [yamlvalues._Loader, yaml.SafeLoader])
 def test_values(text, wanted, loader, monkeypatch):
-    """What texts without quotes, tags, quotes, anchors and merge keys stand for, with libyaml and
-    without."""
+    """Plain texts, tags, quotes, anchors and merge keys have the right values, with libyaml and without."""
     monkeypatch.setattr(yamlvalues, "_Loader", loader)
     ((value, repeats),) = yaml_values(text, "f")
     assert (repr(list(value.values())), repeats.paths(value)) == (repr(wanted), ())

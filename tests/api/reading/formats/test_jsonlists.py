@@ -32,7 +32,7 @@ BIG = '{"kind": "List", "items": [{"kind": "PriorityClass", "metadata": {"name":
 
 
 def outcome(path, **options):
-    """What loading *path* gives, or the error."""
+    """The result of loading *path*, or the error."""
     try:
         found = load(path, **options)
     except ManifestError as error:
@@ -140,7 +140,7 @@ def test_item_by_item_is_the_same(text, strict_fields, tmp_path, monkeypatch):
 
 
 def test_a_list_without_kind_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    """Its head and its end say that it has no kind: nothing between is looked at."""
+    """A list's head and end show that it has no kind; nothing between is read."""
     monkeypatch.setattr(documents, "_LONG", 0)
     path = tmp_path / "a.json"
     path.write_text('{"items": [{"kind": "Pod"}, broken' + " " * (1 << 17) + "]}")
