@@ -20,7 +20,16 @@ from ..api.view import NextStep, View
 from ..api.words import count_of
 from ..exceptions import did_you_mean
 from ..framework.options import WrongOptionError, declared_of
-from ..simulation.input import SILENT, GivenCluster, Input, Observer, release_asked, scenario_of, spec_of
+from ..simulation.input import (
+    SILENT,
+    GivenCluster,
+    Input,
+    Observer,
+    at_hand,
+    release_asked,
+    scenario_of,
+    spec_of,
+)
 from ..simulation.reasons import phrase
 from ..simulation.simulate import Scenario
 from .options import AskedOptions, ClusterOptions
@@ -103,7 +112,9 @@ def asked_by(
 
     def asked_with(ask: Callable[[Any, O, Observer], R]) -> Any:
         @wraps(ask)
-        def asked(*values: Any, **named: Any) -> R:
+        def asked(*given: Any, **named: Any) -> R:
+            values = tuple(map(at_hand, given))
+            named = {name: at_hand(value) for name, value in named.items()}
             for name in named:
                 if name not in signature.parameters:
                     raise WrongOptionError(

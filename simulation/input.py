@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from io import IOBase
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from attrs import Factory, evolve, field, frozen
@@ -292,6 +293,11 @@ def objects_of(name: str, cluster: GivenCluster, *, defaults: bool) -> tuple[Kub
         return cluster.objects
     items = [part for part in parts_of(name, cluster) if not isinstance(part, str | os.PathLike)]
     return Cluster(items, defaults=defaults).objects if items else ()
+
+
+def at_hand(value: Any) -> Any:
+    """*value*; of an iterator its items, as questions read their input more than once."""
+    return tuple(value) if isinstance(value, Iterator) and not isinstance(value, IOBase) else value
 
 
 def parts_of(name: str, value: object) -> Sequence[Part]:

@@ -36,7 +36,7 @@ from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.releases import AUTO
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.input import GivenScheduler, objects_of, paths_among, release_asked, spec_of
+from ...simulation.input import GivenScheduler, at_hand, objects_of, paths_among, release_asked, spec_of
 from ...simulation.nodesbyuse import grouped as nodes_with
 from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
@@ -297,7 +297,7 @@ def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    source = read_input(inputs, ReplayOptions(scheduler=scheduler))
+    source = read_input(at_hand(inputs), ReplayOptions(scheduler=scheduler))
     return Replay(
         source.inputs, source.engine, seed=source.spec.seed, scheduler_name=source.spec.first_scheduler_name
     )

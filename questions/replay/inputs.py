@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import attrs
-from msgspec.structs import replace
 
 from ...api.controlplane import admit, with_defaults
 from ...api.garbage import no_garbage_collection
@@ -22,318 +21,21 @@ from ...api.objects import (
     ON_A_NODE,
     JsonObject,
     KubeObject,
-    Map,
     Node,
-    NodeStatus,
-    ObjectMeta,
-    OneOf,
     Pod,
     PriorityClass,
-    Quantity,
     StorageClass,
-    strings,
     why_not_waiting,
 )
-from ...api.reading import (
-    Document,
-    Mismatch,
-    Notice,
-    Oddities,
-    PathLike,
-    Reader,
-    Table,
-    decode,
-    describe,
-    entries,
-    flag,
-    list_of,
-    one_of,
-    read_documents,
-    record,
-    shown,
-    text,
-    whole,
-)
+from ...api.reading import Document, Notice, Oddities, PathLike, decode, describe, read_documents, shown
 from ...api.reading.formats.files import read_stream
 from ...api.record import Names
 from ...core.pods import NATIVE, PODS, of_node
-from ...exceptions import ManifestError, did_you_mean
+from ...exceptions import ManifestError
 from ...simulation.simulate import CLUSTER, named
 from ..importing import rows
+from .operations import Operation, nodes_of, read_operations
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TraceTimes, parse_duration
-
-# --- operations of a scenario -------------------------------------------------------------------------------
-
-# Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes is added.
-
-
-DEFAULT_NODE = Node(
-    metadata=ObjectMeta(name="node"),
-    status=NodeStatus(
-        allocatable=Map(
-            {"cpu": Quantity.parse("4"), "memory": Quantity.parse("32Gi"), "pods": Quantity.parse("110")}
-        )
-    ),
-)
-MOST_OBJECTS = 10_000_000
-"""The most objects that one operation can make, in all or per second."""
-LONGEST = 100 * 365.25 * 86400
-"""The most seconds that an operation can wait."""
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class Operation:
-    """One operation; which fields count depends on *opcode*. Times are virtual seconds."""
-
-    opcode: str = ""
-    count: int = 1
-    names: Names = ()
-    """Nodes by name; without names *count* random ones."""
-    templates: tuple[KubeObject, ...] = ()
-    namespace: str | None = None
-    namespaces: Names = ()
-    label_key: str = ""
-    label_values: Names = ()
-    """Values given to the nodes in turn; without values each node gets its own name."""
-    interval: float = 0.0
-    """Time between two pods, or two steps of churn; the length of a sleep."""
-    per_second: float = 0.0
-    """Pods a second on average, at random times (a Poisson process)."""
-    run_time: float | None = None
-    skip_wait: bool = False
-    """Do not wait until all created pods are scheduled."""
-    mode: str = "create"
-    number: int = 0
-    timeout: float = 1800.0
-
-
-def nodes_of(operations: Iterable[Operation]) -> list[Node]:
-    """The templates of the nodes that are created."""
-    return [
-        template for operation in operations for template in operation.templates if isinstance(template, Node)
-    ]
-
-
-def read_operations(
-    documents: Iterable[Document], folder: Path, *, defaults: bool = True, odd: Oddities | None = None
-) -> Iterator[Operation]:
-    """The operations of a scenario: a list of them, or an object with ``workloadTemplate``,
-    ``defaultPodTemplatePath``, ``params``.
-
-    The paths of templates are relative to *folder*; *odd* collects fields that are not read. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`.
-    """
-    for document in documents:
-        whole_file: JsonObject = (
-            document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
-        )
-        params = whole_file.get("params") or {}
-        path = whole_file.get("defaultPodTemplatePath")
-        for name, value, kind, expected in (
-            ("params", params, dict, "an object"),
-            ("defaultPodTemplatePath", path or "", str, "a file"),
-        ):
-            if not isinstance(value, kind):
-                raise ManifestError(f"{document.where}: {name}: expected {expected}, got {shown(value)}")
-        settings = _Settings(folder, defaults, params, path, odd or Oddities())
-        settings.odd.note_repeated(document.repeated, document.where)
-        steps = whole_file["workloadTemplate"]
-        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ManifestError(
-                f"{document.where}: workloadTemplate: expected a list of operations, got {shown(steps)}"
-            )
-        for number, step in enumerate(steps, 1):
-            place = f", operation {number}" if "workloadTemplate" in document.data else ""
-            yield settings.read(step, f"{document.where}{place}")
-
-
-# --- fields -------------------------------------------------------------------------------------------------
-
-
-def _count(value: Any) -> int:
-    if whole(value) < 0:
-        raise Mismatch(value, "0 or more")
-    if value > MOST_OBJECTS:
-        raise Mismatch(value, f"at most {MOST_OBJECTS:,}")
-    return whole(value)
-
-
-def _seconds(value: Any) -> float:
-    seconds = parse_duration(value)
-    if seconds is None:
-        raise Mismatch(value, DURATION)
-    if seconds > LONGEST:
-        raise Mismatch(value, "at most 100 years")
-    return seconds
-
-
-def _rate(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MOST_OBJECTS:
-        raise Mismatch(value, f"a number above 0, up to {MOST_OBJECTS:,}")
-    return float(value)
-
-
-def _labelling(value: Any) -> dict[str, Any]:
-    reader: Reader[dict[str, Any]] = record(
-        dict, {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
-    )
-    labels = reader(value)
-    if not labels.get("label_key"):
-        raise Mismatch(None, "the key of a label").under("labelKey")
-    return labels
-
-
-_INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
-_PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
-_COUNT: Table = {"count": ("count", _count), "countParam": ("count", _count)}
-_NAMES: Table = {"names": ("names", list_of(text)), **_COUNT}
-_WAIT: Table = {"skipWaitToCompletion": ("skip_wait", flag), "timeout": ("timeout", _seconds)}
-FIELDS: Mapping[str, Table] = {
-    "createNodes": {
-        **_NAMES,
-        "labelNodePrepareStrategy": ("", _labelling),
-        "uniqueNodeLabelStrategy": ("", _labelling),
-    },
-    "createPods": {
-        **_COUNT,
-        "namespace": ("namespace", text),
-        "interval": ("interval", _seconds),
-        "perSecond": ("per_second", _rate),
-        "runTime": ("run_time", _seconds),
-        "collectMetrics": ("", lambda value: {}),
-        **_WAIT,
-    },
-    "createAny": {"namespace": ("namespace", text), **_COUNT},
-    "churn": {
-        "mode": ("mode", one_of(OneOf("create", "recreate"))),
-        "number": ("number", _count),
-        "interval": ("interval", _seconds),
-        "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000),
-        "namespace": ("namespace", text),
-        "runTime": ("run_time", _seconds),
-    },
-    "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
-    "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
-    "deletePods": {"namespace": ("namespace", text)},
-    "deleteNodes": _NAMES,
-}
-"""Opcode -> its fields."""
-_NEEDED = {
-    "createNodes": ("count", "countParam"),
-    "createPods": ("count", "countParam"),
-    "sleep": ("duration", "durationParam"),
-}
-_WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObject, "churn": KubeObject}
-
-
-# --- reading ------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen(repr=False)
-class _Settings:
-    folder: Path
-    defaults: bool
-    params: JsonObject
-    default_pods: str | None
-    odd: Oddities
-
-    def read(self, step: JsonObject, where: str) -> Operation:
-        """One operation."""
-        opcode = step.get("opcode")
-        table = FIELDS.get(opcode) if isinstance(opcode, str) else None
-        if table is None or not isinstance(opcode, str):
-            hint = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
-            raise ManifestError(
-                f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{hint}"
-            )
-        where = f"{where} ({opcode})"
-        allowed = {*table, "opcode", *((*_INLINE, *_PATHS) if opcode in _WITH_TEMPLATES else ())}
-        if unknown := [name for name in step if name not in allowed]:
-            raise ManifestError(
-                f"{where}: {unknown[0]}: got an unknown field{did_you_mean(unknown[0], allowed)}"
-            )
-        if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
-            raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: expected a value, got nothing")
-        try:
-            operation = record(Operation, table)(
-                {name: self._value(value) for name, value in step.items() if name in table}
-            )
-        except Mismatch as mismatch:
-            raise ManifestError(f"{where}: {mismatch}") from None
-        return attrs.evolve(operation, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
-
-    def _value(self, value: Any) -> Any:
-        """The value, or that of the parameter ``name`` for ``$name``."""
-        if not isinstance(value, str) or not value.startswith("$"):
-            return value
-        if value[1:] not in self.params:
-            raise Mismatch(value, f"a parameter that params gives{did_you_mean(value[1:], self.params)}")
-        return self.params[value[1:]]
-
-    def _templates(self, opcode: str, step: JsonObject, where: str) -> Iterator[KubeObject]:
-        kind = _WITH_TEMPLATES.get(opcode)
-        if kind is None:
-            return
-        kinds = {"nodeTemplate": "Node", "podTemplate": "Pod"}
-        templates = []
-        for name in _INLINE:
-            inline = step.get(name)
-            for template in inline if isinstance(inline, list) else [] if inline is None else [inline]:
-                try:
-                    document = {"kind": kinds.get(name), **entries(template)}
-                except Mismatch as mismatch:
-                    raise ManifestError(f"{where}: {name}: {mismatch}") from None
-                templates.append(self._decoded(document, f"{where}: {name}"))
-        more = step.get("templatePaths") or []
-        paths = [step[name] for name in _PATHS[:-1] if step.get(name) is not None]
-        paths += more if isinstance(more, list) else [more]
-        if opcode == "createPods" and not paths and self.default_pods and "podTemplate" not in step:
-            paths = [self.default_pods]
-        for path in paths:
-            if not isinstance(path, str):
-                raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
-            # A scenario may be one that others wrote, so it reads no file outside of its folder.
-            file = self.folder / path
-            folder = os.path.realpath(self.folder)
-            if "\0" in path or not os.path.realpath(file).startswith(os.path.join(folder, "")):
-                raise ManifestError(
-                    f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
-                )
-            for template_document in read_documents([file]):
-                self.odd.note_repeated(template_document.repeated, template_document.where)
-                templates.append(self._decoded(template_document.data, template_document.where))
-        if not templates and kind is Node:
-            templates = [DEFAULT_NODE]
-        if not templates or (kind is not KubeObject and len(templates) != 1):
-            raise ManifestError(
-                f"{where}: template: expected {'some' if kind is KubeObject else 'one'}, got {len(templates) or 'nothing'}"
-            )
-        for item in templates:
-            if not issubclass(type(item), kind):
-                raise ManifestError(f"{where}: template: expected a {kind.__name__}, got a {item.kind}")
-            yield with_defaults(item) if self.defaults else item
-
-    def _decoded(self, document: JsonObject, where: str) -> KubeObject:
-        place = f"{where} ({describe(document)})"
-        item = decode(document, place)
-        if item is None:
-            raise ManifestError(
-                f"{where}: kind: expected a kind that scheduling reads, got {shown(document.get('kind'))}"
-            )
-        self.odd.note_unknown(item.kind, document, place)
-        prefix = (document.get("metadata") or {}).get("generateName")
-        if item.name or not isinstance(prefix, str):
-            return item
-        return replace(item, metadata=replace(item.metadata, name=prefix.rstrip("-.")))
-
-
-def renamed(template: KubeObject, name: str, namespace: str | None) -> KubeObject:
-    """An object made from *template*, called *name*."""
-    metadata = replace(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
-    if isinstance(template, Node):
-        metadata = replace(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
-    return replace(template, metadata=metadata)
-
 
 # --- recordings and manifests -------------------------------------------------------------------------------
 
@@ -383,10 +85,11 @@ class Event:
 # --- recorded events ----------------------------------------------------------------------------------------
 
 
-def with_run_times(events: Iterable[Event]) -> list[Event]:
+def with_run_times(events: Iterable[Event], scheduler_names: frozenset[str]) -> list[Event]:
     """The events, with pods that run as long as they did in the recording, whenever they start here.
 
-    This holds for pods whose binding and end are both in the recording; their recorded end is left out.
+    This holds for pods of *scheduler_names* whose binding and end are both in the recording; their recorded
+    end is left out.
     """
     kept: list[Event | None] = list(events)
     added_at = dict[str, int]()
@@ -397,7 +100,7 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
             continue
         key = pod.key
         ends = event.verb == DELETE or pod.is_terminal
-        if key not in added_at and event.verb == ADD and not pod.spec.node_name and not ends:
+        if key not in added_at and event.verb == ADD and why_not_waiting(pod, scheduler_names) is None:
             added_at[key] = place
         elif key in bound and ends:
             start = kept[added_at[key]]
@@ -409,7 +112,7 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
         if event.verb == DELETE:
             added_at.pop(key, None)
             bound.pop(key, None)
-        elif key in added_at and key not in bound and pod.spec.node_name:
+        elif key in added_at and key not in bound and pod.spec.node_name and not ends:
             bound[key] = event.time
     return [event for event in kept if event is not None]
 
@@ -423,22 +126,24 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
     for item in objects:
         marks = item.annotations
         marked = {}
+        place = f"{item.kind} {item.key}: metadata.annotations"
         for name in (CREATION_TIME, DELETION_TIME):
             if name in marks:
-                marked[name] = times.read(
-                    marks[name], f"{item.kind} {item.key}: metadata.annotations[{name}]"
-                )
+                marked[name] = times.read(marks[name], f"{place}[{name}]")
         created = marked.get(CREATION_TIME, START)
         leaves = marked.get(DELETION_TIME)
         if not isinstance(item, Pod):
             yield Event(created, ADD, item)
             if leaves is not None:
-                yield Event(leaves, DELETE, item)
+                where = f"{place}[{DELETION_TIME}]"
+                if leaves < created:
+                    wanted = f"a time from {shown(marks[CREATION_TIME])} on, when it is created"
+                    raise ManifestError(f"{where}: expected {wanted}, got {shown(marks[DELETION_TIME])}")
+                yield Event(leaves, DELETE, item, where)
             continue
         runs = parse_duration(marks[RUN_TIME]) if RUN_TIME in marks else None
         if RUN_TIME in marks and runs is None:
-            place = f"Pod {item.key}: metadata.annotations[{RUN_TIME}]"
-            raise ManifestError(f"{place}: expected {DURATION}, got {shown(marks[RUN_TIME])}")
+            raise ManifestError(f"{place}[{RUN_TIME}]: expected {DURATION}, got {shown(marks[RUN_TIME])}")
         if runs is not None and leaves is not None:
             runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
         yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
@@ -548,7 +253,7 @@ class _Reader:
         first_entry = next(iter(documents), None)
         if first_entry is not None and "event" in first_entry.data and "kind" not in first_entry.data:
             events = [event for event in map(self._event, [first_entry, *documents]) if event is not None]
-            self.events += events if choice.as_recorded else with_run_times(events)
+            self.events += events if choice.as_recorded else with_run_times(events, choice.scheduler_names)
         elif (
             first_entry is not None
             and "kind" not in first_entry.data
@@ -615,7 +320,12 @@ class _Reader:
                 objects.append(item)
             else:
                 self.ignored[reason] += 1
-        events, origin = self._placed(self._admitted([*timed(objects, choice, self.times), *self.events]))
+        events, origin = self._placed([*timed(objects, choice, self.times), *self.events])
+        items = (event.item for event in events)
+        templates = (template for operation in self.operations for template in operation.templates)
+        classes = [item for item in (*items, *templates) if isinstance(item, PriorityClass | StorageClass)]
+        events = list(self._taken(events, classes))
+        operations = tuple(self._prepared(operation, classes) for operation in self.operations)
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
         amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
         provided = {name for allocatable in amounts for name, amount in allocatable.items() if amount}
@@ -623,9 +333,7 @@ class _Reader:
         resources = (*native, *sorted(provided - {*NATIVE, PODS}), PODS)
         notices = tuple(self.odd.notices)
         maps = config_maps([loaded])
-        return Inputs(
-            tuple(events), tuple(self.operations), resources, origin, dict(self.ignored), notices, maps
-        )
+        return Inputs(tuple(events), operations, resources, origin, dict(+self.ignored), notices, maps)
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:
@@ -640,25 +348,58 @@ class _Reader:
         items = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in items if item is not None)
 
-    def _admitted(self, events: list[Event]) -> list[Event]:
-        """The events, with new objects as the API server would store them, without those it would refuse."""
-        if not self.choice.defaults:
-            return events
-        classes = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
-        kept = []
+    def _taken(self, events: Iterable[Event], classes: Sequence[KubeObject]) -> Iterator[Event]:
+        """The *events*, which are in order of time, with objects as the API server would store them.
+
+        It would refuse some of them, and pods that are not there yet take part if they wait or have a node;
+        others are left out and counted.
+        """
+        there = set[tuple[str, ...]]()
+        left_out = dict[tuple[str, ...], str]()
         for event in events:
-            admission = (
-                admit([event.item], classes, priorities=self.choice.priorities) if event.verb == ADD else None
-            )
-            if admission is not None and admission.refused:
-                self.odd.notices.append(
-                    Notice(f"{event.item.kind} {event.item.key}", f"{REFUSED}: {admission.refused[0][1]}")
-                )
-                self.ignored[REFUSED] += 1
+            item = event.item
+            if event.verb == DELETE:
+                there.discard(item.identity)
+            elif event.verb in (ADD, UPDATE):
+                is_there = item.identity in there
+                before = left_out.pop(item.identity, "") if event.verb == UPDATE else ""
+                outcome: KubeObject | str = before
+                if is_there or before != REFUSED:  # otherwise it would be told again
+                    outcome = self._admitted(item, classes, is_there=is_there)
+                if isinstance(outcome, str):
+                    left_out[item.identity] = outcome
+                    continue
+                there.add(item.identity)
+                event = event if outcome is item else attrs.evolve(event, item=outcome)
+            yield event
+        self.ignored.update(left_out.values())
+
+    def _prepared(self, operation: Operation, classes: Sequence[KubeObject]) -> Operation:
+        """The *operation* with templates as the API server would store what is made of them, without those
+        that are left out."""
+        templates = []
+        for template in operation.templates:
+            outcome = self._admitted(template, classes)
+            if isinstance(outcome, str):
+                self.ignored[outcome] += operation.count
             else:
-                item = event.item if admission is None else admission.objects[0]
-                kept.append(event if item is event.item else attrs.evolve(event, item=item))
-        return kept
+                templates.append(outcome)
+        return attrs.evolve(operation, templates=tuple(templates))
+
+    def _admitted(
+        self, item: KubeObject, classes: Sequence[KubeObject], *, is_there: bool = False
+    ) -> KubeObject | str:
+        """The object as the API server would store it, or why it takes no part."""
+        reason = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else None
+        if reason and reason != ON_A_NODE and not is_there:
+            return reason
+        if not self.choice.defaults:
+            return item
+        admission = admit([item], classes, priorities=self.choice.priorities)
+        if not admission.refused:
+            return admission.objects[0]
+        self.odd.notices.append(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {admission.refused[0][1]}"))
+        return REFUSED
 
     # --- times ----------------------------------------------------------------------------------------------
 

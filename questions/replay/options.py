@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ...choices import DELAYS
-from ..options import AskedOptions, Question, given_scheduler, if_strict, of_cron_jobs, option, with_defaults
+from ..options import (
+    AskedOptions,
+    OptionsError,
+    Question,
+    given_scheduler,
+    if_strict,
+    of_cron_jobs,
+    option,
+    with_defaults,
+)
 
 if TYPE_CHECKING:
     from ...simulation.input import GivenScheduler
@@ -100,6 +109,12 @@ class ReplayOptions(AskedOptions):
         types=(Callable,),
         wanted="a function",
     )
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        # In Python the result has the series, and no file is named.
+        if self.called is not str and self.has("series_every") and not self.has("series"):
+            raise OptionsError(f"{self.called('series_every')} needs {self.called('series')}")
 
 
 QUESTION = Question(

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...api.objects import DEFAULT_SCHEDULER, Condition, Pod
+from ...api.objects import Condition, Pod
 from ...api.record import UNSET
 from ...core.arrays import Ints
 from ...core.binding import VolumeError
@@ -145,14 +145,33 @@ class PodLifecycles(Driver):
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, requested)
             self._run(life)
-        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in cluster.engine.scheduler_names(
-            cluster.scheduler_name
-        ):
+        else:
             if template.requests != template.footprint:
                 requested = cluster.ledger.vector(template.requests)
             cluster.ledger.wait(key, requested)
             cluster.fragmentation.see(requested)
             cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
+
+    def update(self, life: PodLifecycle, item: Pod) -> None:
+        """A pod changes to *item*; its node, its status and its deletion stay as the replay has them, unless
+        it has ended."""
+        cluster = self.state
+        old = cluster.pod(life.key)
+        if item.is_terminal:
+            self.finish(life)
+        elif old is not None and not old.is_terminating:
+            metadata = replace(item.metadata, uid=old.metadata.uid, deletion_timestamp=None)
+            spec = replace(item.spec, node_name=old.spec.node_name)
+            pod = replace(item, metadata=metadata, spec=spec, status=old.status)
+            version = old.metadata.resource_version
+            if replace(pod, metadata=replace(metadata, resource_version=version)) != old:
+                cluster.put(pod)
+                template = cluster.engine.template_of(pod)
+                life.requests = cluster.ledger.vector(template.footprint)
+                if life.node:
+                    cluster.ledger.place(life.key, life.node, life.requests)
+                else:
+                    cluster.ledger.wait(life.key, cluster.ledger.vector(template.requests))
 
     # --- a binding ------------------------------------------------------------------------------------------
 
@@ -396,8 +415,7 @@ class PodLifecycles(Driver):
             cluster.write(started)
         cluster.note(PodOnNode(event="Started", pod=life.key, node=life.node))
         if life.lifetime.runs_for is not None:
-            event = PodOnNode(event="Finished", pod=life.key, node=life.node)
-            cluster.later(life.lifetime.runs_for, partial(self._remove, life, event))
+            cluster.later(life.lifetime.runs_for, partial(self.finish, life))
 
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
@@ -420,7 +438,9 @@ class PodLifecycles(Driver):
         self.state.note(why)
         self._leave(life, why.event)
         root = life.original
-        if self.recreate and root.controller is not None and not stays_with_node(root):
+        names = self.state.engine.scheduler_names(self.state.scheduler_name)
+        is_ours = root.scheduler_name in names  # another scheduler's pods do not wait here
+        if self.recreate and is_ours and root.controller is not None and not stays_with_node(root):
             self.replacements[root.key] += 1
             again = f"-again{self.replacements[root.key]}"
             uid = root.metadata.uid and root.metadata.uid + again
@@ -435,6 +455,14 @@ class PodLifecycles(Driver):
                 resource_claim_statuses=(),
             )
             self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
+
+    def finish(self, life: PodLifecycle) -> None:
+        """A pod ends by itself; one that is not bound yet is deleted."""
+        pod = self.state.pod(life.key)
+        if pod is not None and pod.node_name:
+            self._remove(life, PodOnNode(event="Finished", pod=life.key, node=life.node))
+        else:
+            self.delete(life)
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod, or its time is up."""

@@ -296,6 +296,8 @@ def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
 
     try:
         yield write
+        with os_errors(path):
+            stream.close()
     except Exception:
         with suppress(OSError):
             stream.close()

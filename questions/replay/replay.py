@@ -20,8 +20,9 @@ from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.evictions import is_mirror, stays_with_node
-from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime, Operation, renamed
+from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime
 from .journal import BarrierGivenUp, NodeEvent, OperationBegun
+from .operations import Operation, renamed
 from .podlifecycles import PodLifecycle, PodLifecycles, resume
 from .simulatedcluster import Delays, SimulatedCluster
 from .volumecontroller import VolumeController
@@ -72,15 +73,7 @@ class ExternalEvents:
         elif event.verb == DELETE:
             self.delete(item)
         elif isinstance(item, Pod) and item.key in self.pods.all:
-            # Its node, its status and its deletion stay as the replay has them.
-            old = cluster.pod(item.key)
-            if old is not None and not old.is_terminating:
-                metadata = replace(item.metadata, uid=old.metadata.uid, deletion_timestamp=None)
-                spec = replace(item.spec, node_name=old.spec.node_name)
-                pod = replace(item, metadata=metadata, spec=spec, status=old.status)
-                version = old.metadata.resource_version
-                if replace(pod, metadata=replace(metadata, resource_version=version)) != old:
-                    cluster.put(pod)
+            self.pods.update(self.pods.all[item.key], item)
         elif isinstance(item, Pod):
             if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.replacements):
                 self.pods.arrive(item, event.lifetime)
@@ -309,6 +302,8 @@ class ChurnWorkload:
                 seconds += self.cluster.draw.expovariate(operation.per_second)
             elif number:
                 seconds += operation.interval
+            if not operation.templates:  # its pods are ignored
+                continue
             pod = self._instance_of(operation.templates[0], operation.namespace)
             self.created.setdefault(pod.namespace, {})[pod.key] = None
             if seconds:

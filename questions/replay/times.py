@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -18,7 +17,7 @@ _FIRST_DATE = 1e8
 _LONGEST = 100
 """The most characters of a duration."""
 _LAST_SECOND = 253402300799
-"""The end of the year 9999, beyond which no time can be written."""
+"""The end of the year 9999, beyond which no time can be written; no duration is longer."""
 
 CREATION_TIME = "kubeclassic/creation-time"
 DELETION_TIME = "kubeclassic/deletion-time"
@@ -40,7 +39,7 @@ def parse_duration(written: object) -> float | None:
     seconds = durations.parse_duration(written, _UNITS) if isinstance(written, str) else None
     if seconds is None:
         seconds = _number(written)
-    return None if seconds is None or seconds < 0 else seconds
+    return None if seconds is None or not 0 <= seconds <= _LAST_SECOND else seconds
 
 
 def parse_time(written: object) -> tuple[float, bool] | None:
@@ -69,7 +68,7 @@ def _number(written: object) -> float | None:
         seconds = float(written)
     except (ValueError, OverflowError):
         return None
-    return seconds if math.isfinite(seconds) else None
+    return seconds if abs(seconds) <= _LAST_SECOND else None
 
 
 @lru_cache(1 << 10)

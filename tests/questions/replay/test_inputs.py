@@ -1,10 +1,11 @@
-"""What replays start from: recordings, times on objects, openb's files, and what is wrong with them."""
+"""The inputs of replays: recordings, times on objects, openb's files, and their faults."""
 
 import io
 
 import pytest
 import yaml
 
+import kubeclassic
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs import InputOptions, Lifetime, read_inputs
@@ -65,6 +66,30 @@ def test_of_a_node(tmp_path):
     assert [(event.time, event.verb) for event in inputs.events] == [(10, "Add"), (20, "Delete")]
 
 
+@pytest.mark.parametrize("kind", ["Node", "PersistentVolumeClaim"])
+def test_a_deletion_before_the_creation(tmp_path, kind):
+    """An object that is deleted before it is created is refused, with its place."""
+    times = "annotations: {kubeclassic/creation-time: '10', kubeclassic/deletion-time: '5'}"
+    with pytest.raises(
+        ManifestError,
+        match=rf'^{kind} \S*n: metadata.annotations\[kubeclassic/deletion-time\]: expected a time from "10" on, .*, got "5"$',
+    ):
+        of_file(tmp_path, f"{NODE}---\nkind: {kind}\nmetadata: {{name: n, {times}}}\n")
+
+
+def test_a_node_that_is_gone_when_its_time_comes(tmp_path):
+    """The error about a node that was deleted before its annotated time names the annotation."""
+    (tmp_path / "nodes.yaml").write_text(
+        NODE.replace("name: a", "name: a, annotations: {kubeclassic/deletion-time: '9'}")
+    )
+    (tmp_path / "events.jsonl").write_text(lines(recorded(5, "Delete", "a", kind="Node")))
+    made = Replay(read_inputs([tmp_path / "nodes.yaml", tmp_path / "events.jsonl"]), engine())
+    with pytest.raises(
+        ManifestError, match=r"^Node a: metadata.annotations\[kubeclassic/deletion-time\]: Del"
+    ):
+        played(made)
+
+
 def test_finished_pods_take_no_part(tmp_path):
     """Pods that have finished, and other schedulers' waiting pods, are ignored and counted."""
     done = "---\nkind: Pod\nmetadata: {name: done}\nstatus: {phase: Failed}\n"
@@ -111,7 +136,7 @@ def test_as_recorded(tmp_path):
 
 
 def test_one_file_alone(tmp_path):
-    """Both files are needed."""
+    """One of the two files alone is refused, as both are needed."""
     with pytest.raises(
         ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
     ):
@@ -182,6 +207,62 @@ def test_pods_run_as_long_as_they_did(tmp_path):
     assert len(as_recorded.events) == 6
 
 
+def test_a_binding_that_is_only_told_at_the_end(tmp_path):
+    """Where the first update with a node also says that the pod has ended, nothing says how long it ran, so
+    it ends then."""
+    text = lines(
+        recorded(0, "Add", "a", kind="Node"),
+        recorded(1, "Add", "web"),
+        recorded(9, "Update", "web", "x", "Failed"),
+        recorded(12, "Delete", "web"),
+    )
+    inputs = of_file(tmp_path, text, "events.jsonl")
+    assert (pods(inputs)["web"][1], len(inputs.events)) == (Lifetime(), 4)
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"spec": {"schedulerName": "mine"}}, "for another scheduler"),
+        ({"status": {"phase": "Failed"}}, "finished"),
+        ({"metadata": {"name": "web", "deletionTimestamp": "2024-05-01T10:00:00Z"}}, "being deleted"),
+        ({"spec": {"priorityClassName": "nope"}}, "refused by the API server"),
+    ],
+)
+@pytest.mark.parametrize("verbs", [["Add"], ["Update"], ["Add", "Update", "Update"]])
+def test_pods_that_do_not_wait_here(tmp_path, change, reason, verbs):
+    """Recorded pods that would be ignored in a manifest are ignored in a recording, too, and each is counted
+    once."""
+    line = recorded(1, "Add", "web")
+    line["object"] |= change
+    text = lines(recorded(0, "Add", "a", kind="Node"), *({**line, "event": verb} for verb in verbs))
+    inputs = of_file(tmp_path, text, "events.jsonl")
+    assert (pods(inputs), inputs.ignored) == ({}, {reason: 1})
+    notices = [notice for notice in inputs.warnings if notice.where == "Pod default/web"]
+    assert len(notices) == (reason == "refused by the API server")
+
+
+def test_a_pod_that_another_scheduler_places(tmp_path):
+    """A pod of another scheduler takes part from its recorded binding to its recorded end."""
+    text = [recorded(0, "Add", "a", kind="Node"), recorded(1, "Add", "web")]
+    text += [recorded(5, "Update", "web", "a"), recorded(25, "Update", "web", "a", "Succeeded")]
+    for line in text[1:]:
+        line["object"]["spec"]["schedulerName"] = "mine"
+    inputs = of_file(tmp_path, lines(*text), "events.jsonl")
+    assert inputs.ignored == {}
+    records = played(Replay(inputs, engine()))
+    assert [(record["time"], record["event"]) for record in records[1:]] == [(5, "Started"), (25, "Finished")]
+
+
+def test_an_update_keeps_the_priority_of_the_class(tmp_path):
+    """An update without a priority has that of its class, as the pod had when it came."""
+    line = recorded(1, "Add", "web")
+    line["object"]["spec"] = {"priorityClassName": "system-node-critical"}
+    text = lines(recorded(0, "Add", "a", kind="Node"), line, {**line, "time": 2, "event": "Update"})
+    inputs = of_file(tmp_path, text, "events.jsonl")
+    assert [event.item.priority for event in inputs.events[1:]] == [2000001000] * 2
+
+
 def test_with_manifests_and_from_standard_input(tmp_path):
     """Manifests give what is there at first; one of the inputs may be piped in."""
     (tmp_path / "nodes.yaml").write_text(NODE)
@@ -237,18 +318,30 @@ def test_no_node(tmp_path):
         of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
 
 
+@pytest.mark.parametrize("ask", [kubeclassic.replay, kubeclassic.simulate, kubeclassic.new_replay])
+def test_an_iterator_of_manifests(ask):
+    """Objects may come from an iterator, which is read once."""
+    manifests = [*yaml.safe_load_all(NODE), manifest("Pod", "web", spec={"containers": [{"name": "c"}]})]
+    asked = ask(part for part in manifests)
+    assert getattr(asked, "ok", None) or len(asked.inputs.events) == 2
+
+
 # --- Times --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("written", ["", "x", "1x", "-1", "nan", "inf", None, True, "1s 2s", [1]])
+@pytest.mark.parametrize(
+    "written", ["", "x", "1x", "-1", "nan", "inf", None, True, "1s 2s", [1], 1e12, "1e300", "9e9d"]
+)
 def test_no_durations(written):
-    """What is no duration is told from what is one."""
+    """Texts that are no durations are refused."""
     assert parse_duration(written) is None
 
 
-@pytest.mark.parametrize("written", ["", "2024-13-01T00:00:00Z", "2024-05-01", "T", None, False, {}])
+@pytest.mark.parametrize(
+    "written", ["", "2024-13-01T00:00:00Z", "2024-05-01", "T", None, False, {}, 1e12, "1e308"]
+)
 def test_no_times(written):
-    """What is no time is told from what is one."""
+    """Texts that are no times are refused."""
     assert parse_time(written) is None
 
 

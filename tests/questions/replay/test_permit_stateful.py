@@ -44,7 +44,7 @@ class Naive:
 
     @property
     def message(self):
-        """What is said then."""
+        """The message at the end of the wait."""
         plugin = next(
             name for name in PLUGINS if self.since + self.timeouts.get(name, math.inf) == self.until
         )
@@ -90,7 +90,7 @@ class Waits(RuleBasedStateMachine):
         return found
 
     def forget_late(self, seconds):
-        """The same for the plain account."""
+        """Forget the waits of the plain account that end within *seconds*; pod -> its message."""
         end = self.replay.now + seconds
         found = {name: one.message for name, one in self.waiting.items() if one.until <= end}
         for name in found:
@@ -179,7 +179,8 @@ class Waits(RuleBasedStateMachine):
 
     @invariant()
     def the_same_pods_wait(self):
-        """Those wait that should, for the same plugins; each has one timer and nothing else is to come."""
+        """The pods that should wait do so, for the right plugins; each has one timer, and no other event is
+        due."""
         waits = {one.pod.name: set(one.pending_plugins) for one in waits_of(self.replay.engine)}
         assert waits == {name: set(one.timeouts) for name, one in self.waiting.items()}
         assert len(self.replay.cluster.agenda) == self.replay.pods.waiting_on_permit == len(self.waiting)

@@ -22,7 +22,7 @@ def of(*events, **delays):
 
 
 def steps_to(made, time):
-    """What happens up to *time*, at which the clock then is."""
+    """The records of a replay up to *time*, at which the clock then is."""
     found = []
     made.cluster.later(time - made.now, lambda: None)
     made.cluster.observers = [found.append]
@@ -89,7 +89,7 @@ def test_another_pod_of_its_name():
 
 
 def test_it_is_tried_again_when_the_cluster_changes():
-    """As long as something is to come, it is tried again."""
+    """The pod is tried again as long as events are due."""
     made = of(*there(node("a")), at(1, asking("one", Doorman="10")), at(500, node("b")))
     records = played(made)
     assert any(time >= 500 for time, _ in told(records, "WaitingOnPermit"))
@@ -152,7 +152,7 @@ def test_the_scheduler_goes_on_meanwhile():
 
 @pytest.mark.parametrize("time", [5, 11])
 def test_a_pod_that_is_deleted_while_it_waits(time):
-    """Its reservation is given back at once, also where its time is up at the same moment."""
+    """The reservation of a deleted pod is given back at once, also where its wait ends at the same moment."""
     made = of(
         *there(node("a", cpu="1")),
         at(1, asking("one", Doorman="10")),

@@ -1,4 +1,4 @@
-"""What happens over virtual time: pods come, wait, run, finish, are evicted; nodes fail; volumes are made."""
+"""The events over virtual time: pods come, wait, run, finish, are evicted; nodes fail; volumes are made."""
 
 import pytest
 
@@ -23,6 +23,7 @@ def small(name="a", cpu="2", **more):
 
 
 ONE = asking("one")
+ENDED = {"status": {"phase": "Succeeded"}}
 BIG = asking("one", cpu="2")
 LOW = asking("low", cpu="2")
 HIGH = asking("high", cpu="2", priority=10)
@@ -73,6 +74,17 @@ HAPPENS = {
         "Scheduled",
         [(0, "low"), (6, "high"), (50, "low-again1")],
     ),
+    "another scheduler replaces its pods": (
+        [
+            *there(small(), asking("other", on="a", schedulerName="mine", metadata=owned_by())),
+            at(0, asking("ours", on="a", metadata=owned_by())),
+            at(5, small(), DRAIN),
+            at(9, small("b")),
+        ],
+        {},
+        "Arrived",
+        [(5, "ours-again1")],
+    ),
     "without preemption none is evicted": (
         [*there(small()), at(0, LOW), at(5, HIGH)],
         {"config": {"preemption": False}},
@@ -112,8 +124,37 @@ HAPPENS = {
         "Scheduled",
         [(10, "one")],
     ),
+    "a pod that ran from the beginning ends when an update says so": (
+        [*FULL, at(0, asking("old", on="a")), at(1, ONE), at(5, asking("old", on="a", **ENDED), UPDATE)],
+        {},
+        "Finished",
+        [(5, "old")],
+    ),
+    "a pod that the replay has placed ends where it is": (
+        [
+            *FULL,
+            at(1, ONE),
+            at(4, asking("one", on="b"), UPDATE),
+            at(9, asking("one", on="b", **ENDED), UPDATE),
+        ],
+        {},
+        "Finished",
+        [(9, "one")],
+    ),
+    "a pod that ends before it has a node goes": (
+        [*FULL, at(1, BIG), at(9, asking("one", on="b", **ENDED), UPDATE)],
+        {},
+        "Deleted",
+        [(9, "one")],
+    ),
+    "one that ends before it is bound goes, too": (
+        [*FULL, at(1, ONE), at(2, asking("one", **ENDED), UPDATE), at(3, asking("two"))],
+        {"binding": 5},
+        "Bound",
+        [(8, "two")],
+    ),
 }
-"""What happens -> events, options, a kind of event, and when it is of which pod."""
+"""Case -> events, options, a kind of record, and the times and pods of these records."""
 
 
 @pytest.mark.parametrize("what", HAPPENS)
@@ -319,6 +360,27 @@ def test_a_pod_in_the_replay_keeps_its_node():
     played(made)
     now = made.cluster.pod("default/one")
     assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
+
+
+@pytest.mark.parametrize("cpu, waiting, used", [("1", 0, 1000), ("3", 3000, 0)])
+def test_requests_follow_an_update(cpu, waiting, used):
+    """The use of nodes and the requests of waiting pods are those of the pod as it was last updated."""
+    made = replay(*there(small()), at(1, asking("one", cpu="9")), at(4, asking("one", cpu=cpu), UPDATE))
+    played(made)
+    ledger = made.cluster.ledger
+    assert (ledger.waiting[0], ledger.totals[0, 0]) == (waiting, used)
+
+
+@pytest.mark.parametrize("cpu", ["1", "2"])
+def test_requests_of_a_pod_on_a_node_follow_an_update(cpu):
+    """A pod that is resized on its node takes the new amounts, until it leaves."""
+    events = [at(1, ONE), at(4, asking("one", cpu=cpu), UPDATE), at(9, ONE, DELETE)]
+    made = replay(*there(small()), *events, until=8)
+    played(made)
+    assert made.cluster.ledger.totals[0, 0] == 1000 * int(cpu)
+    made = replay(*there(small()), *events)
+    played(made)
+    assert not made.cluster.ledger.totals[0].any()
 
 
 class TestVolumes:

@@ -21,7 +21,7 @@ def newer(*events, **more):
 
 
 def attempts(made, records, name):
-    """How often a pod was tried."""
+    """The number of tries of a pod."""
     scheduled = [
         record["attempts"]
         for record in records
@@ -58,7 +58,8 @@ def test_after_five_minutes_everybody_is_tried():
 
 
 def test_a_pod_that_is_gated():
-    """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
+    """A gated pod is recorded as gated when it arrives, never tried, and does not keep a replay from
+    ending."""
     made = newer(
         *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
     )
@@ -345,7 +346,7 @@ def test_a_claim_of_the_name_that_is_there():
 
 
 def test_older_releases_know_no_such_volumes():
-    """They make no claims, and bind the pod without."""
+    """Older releases make no claims for ephemeral volumes, and bind the pod without them."""
     made = replay(*there(node("a"), obj(CLASS)), at(1, asking("db", volumes=SCRATCH)))
     assert told(played(made), "Bound") == [(1, "default/db")]
     assert len(made.engine.listings.claims) == 0

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs import DEFAULT_NODE, Inputs, Operation, read_inputs
+from kubeclassic.questions.replay.inputs import Inputs, read_inputs
+from kubeclassic.questions.replay.operations import DEFAULT_NODE, Operation
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import pod
 from tests.support.examples import examples
@@ -76,6 +77,52 @@ def test_a_barrier_gives_up(tmp_path):
     assert [
         (record["time"], record["number"]) for record in records if record["event"] == "BarrierGivenUp"
     ] == [(30, 2)]
+
+
+WITH_CLASSES = (
+    "- {opcode: createAny, templates: [{kind: PriorityClass, metadata: {name: high}, value: 7},"
+    " {kind: StorageClass, metadata: {name: fast, annotations: {storageclass.kubernetes.io/is-default-class: 'true'}}}]}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "{opcode: createPods, count: 2, skipWaitToCompletion: true, podTemplate: TEMPLATE}",
+        "{opcode: createAny, count: 2, templates: [TEMPLATE]}",
+        "{opcode: churn, number: 2, interval: 1s, templates: [TEMPLATE]}",
+    ],
+)
+def test_what_is_made_is_admitted(tmp_path, operation):
+    """Pods of a scenario get the priority of their class; those with an unknown class are refused, with a
+    warning, and nothing waits for them."""
+    template = TEMPLATE.replace("spec: {", "spec: {priorityClassName: high, ")
+    text = f"{NODES}{WITH_CLASSES}- {operation.replace('TEMPLATE', template)}\n- {{opcode: sleep, duration: 9s}}\n"
+    made, _ = run(tmp_path, text)
+    assert {life.original.priority for life in made.pods.all.values()} == {7}
+    inputs = of_file(tmp_path, text.replace("Name: high", "Name: nope"))
+    records = played(Replay(inputs, engine()))
+    assert (told(records, "Arrived"), told(records, "BarrierGivenUp")) == ([], [])
+    assert list(inputs.ignored) == ["refused by the API server"]
+    (notice,) = inputs.warnings
+    assert "no PriorityClass with name nope was found" in notice.what
+
+
+def test_claims_that_are_made_are_admitted(tmp_path):
+    """Claims of a scenario get the default class."""
+    claim = "{kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}"
+    inputs = of_file(tmp_path, f"{NODES}{WITH_CLASSES}- {{opcode: createAny, template: {claim}}}\n")
+    assert inputs.operations[2].templates[0].spec.storage_class_name == "fast"
+
+
+def test_pods_of_another_scheduler(tmp_path):
+    """Pods that ask for another scheduler are ignored and counted, and the next operation does not wait for
+    them."""
+    other = POD.replace("spec: {", "spec: {schedulerName: other, ")
+    text = f"{NODES}- {{opcode: createPods, count: 3, interval: 5s, {other}}}\n- {{opcode: createPods, count: 1, {POD}}}\n"
+    inputs = of_file(tmp_path, text)
+    assert inputs.ignored == {"for another scheduler": 3}
+    assert told(played(Replay(inputs, engine())), "Scheduled") == [(0, "default/pod-0")]
 
 
 def test_pods_over_time(tmp_path):
@@ -220,5 +267,5 @@ BAD = [
 
 @pytest.mark.parametrize("text, message", BAD)
 def test_a_bad_scenario(tmp_path, text, message):
-    """What is wrong with an operation is told with file, operation and field."""
+    """The error for a bad operation names file, operation and field."""
     assert message in refusal_text(ManifestError, of_file, tmp_path, f"{text}\n")

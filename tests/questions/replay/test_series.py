@@ -77,7 +77,7 @@ def naive(ledger, sample):
 
 
 def test_as_counted_one_by_one():
-    """What is kept up to date from change to change is what counting anew gives."""
+    """The series that is updated with each change is the same as a new count."""
     draw = random.Random(5)
     ledger = Ledger(("cpu", "memory", "pods"))
     lost = Fragmentation(ledger, random.Random(1))
