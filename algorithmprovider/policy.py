@@ -355,7 +355,7 @@ class Registry:
     def provider(self, name: str) -> tuple[list[str], list[str]]:
         """The predicates and priorities of the provider *name*; raises
         :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
-        if name not in PROVIDERS:
+        if not isinstance(name, str) or name not in PROVIDERS:
             raise PolicyError(f'plugin "{name}" has not been registered')
         replacements = PROVIDERS[name]
         return self.default_predicates, [

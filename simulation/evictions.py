@@ -62,11 +62,11 @@ class Allowance:
     evictions: int = 0
 
 
-def _number(value: IntOrString | None, whole: int) -> int:
-    """A number, or a share of *whole*, rounded up; any other value counts as all."""
+def _number(value: IntOrString | None, whole: int, otherwise: int) -> int:
+    """A number, or a share of *whole*, rounded up; *otherwise* for any other value."""
     digits = (text := str(value)).removesuffix("%")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
-        return whole
+        return otherwise
     return -(-int(digits) * whole // 100) if digits != text else int(digits)
 
 
@@ -110,7 +110,11 @@ class Budgets:
                 least = budget.spec.min_available
                 expected = len(matching)
                 if most is not None or least is not None:
-                    needed = _number(least, expected) if most is None else expected - _number(most, expected)
+                    needed = (
+                        _number(least, expected, expected)
+                        if most is None
+                        else expected - _number(most, expected, 0)
+                    )
                     allowed = max(sum(bool(pod.node_name) for pod in matching) - max(needed, 0), 0)
             result._by_namespace.setdefault(budget.namespace, []).append(
                 (matches, Allowance(budget.key, allowed, allowed, allowed))

@@ -15,7 +15,7 @@ RULES = (
     "exceptions.py api/objects api/meaning core/guard.py core/cycle.py core/binding.py core/pods core/arrays"
     " core/matching core/volumes core/devices core/release core/cluster/listings.py"
 )
-"""What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
+"""The parts of core that a rule may import: never caches, the making of a decision, or the queue."""
 
 ROWS = {
     "exceptions.py choices.py": "",
@@ -95,8 +95,8 @@ defaults for the help."""
 MINORS = tuple(range(12, 37))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
-SOURCE_TOKENS = 565_085
-TEST_TOKENS = 463_319
+SOURCE_TOKENS = 568_736
+TEST_TOKENS = 469_429
 """The size of the house, from above; ``python -m tests.support.house`` prints it. A change that makes it
 smaller lowers these."""
 MAX_LINES = 700

@@ -53,7 +53,8 @@ MOVES = "moves"
 GONE = "gone for good"
 PREEMPTED = "preempted, moves"
 WAITS = CHANGES["waits"][0]
-OUTCOMES = {MOVES: "good", PREEMPTED: "near", WAITS: "bad", GONE: "bad"}
+ELSEWHERE = "for another scheduler"
+OUTCOMES = {MOVES: "good", PREEMPTED: "near", WAITS: "bad", GONE: "bad", ELSEWHERE: "bad"}
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -117,7 +118,9 @@ class DrainResult(Result):
         # The pods that have to leave, those that are not made again first.
         groups = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
         for eviction in answer.evictions:
-            if eviction.replacement is None:
+            if eviction.is_elsewhere:
+                groups["waits"].append((eviction.pod, eviction.why or ""))
+            elif eviction.replacement is None:
                 groups["evicted"].append((eviction.pod, "for good, as it is not made again"))
             elif eviction.waits:
                 groups["waits"].append((eviction.pod, eviction.reason or eviction.why or ""))
@@ -207,7 +210,8 @@ def _verdict(answer: DrainDocument) -> str:
             (preempted, "make", "room"),
             (summary.moved, "find", "another"),
             (summary.without_node, "wait", "for a node"),
-            (sum(eviction.replacement is None for eviction in answer.evictions), "leave", "for good"),
+            (sum(eviction.is_elsewhere for eviction in answer.evictions), "ask", "for another scheduler"),
+            (len(_gone(answer)), "leave", "for good"),
             (len(answer.staying), "end", "with their node"),
         ):
             if number:
@@ -226,12 +230,21 @@ def _verdict(answer: DrainDocument) -> str:
     return f"{can} of {summary.asked:,} nodes can go{' together' if summary.can > 1 else ''}{cost}."
 
 
+def _gone(answer: DrainDocument) -> list[str]:
+    """The pods that leave for good."""
+    return [
+        eviction.pod
+        for eviction in answer.evictions
+        if eviction.replacement is None and not eviction.is_elsewhere
+    ]
+
+
 def _sections(result: DrainResult) -> Iterator[Section]:
     answer = result.answer
     about = result.about_reasons
     if answer.gone:
         yield block(_verdict(answer))
-    gone = [eviction.pod for eviction in answer.evictions if eviction.replacement is None]
+    gone = _gone(answer)
     some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
     notes = on_page(
         f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}"
@@ -399,7 +412,9 @@ def _reasons_table(result: DrainResult, forms: str) -> Table:
 def _eviction_row(eviction: DrainEviction) -> list[Any]:
     new = eviction.replacement
     outcome = GONE if new is None else WAITS if eviction.waits else PREEMPTED if eviction.by else MOVES
-    reason = outcome if outcome in (GONE, WAITS) else None
+    if eviction.is_elsewhere:
+        outcome = ELSEWHERE
+    reason = outcome if outcome in (GONE, WAITS, ELSEWHERE) else None
     if eviction.by:
         reason = f"preempted by {eviction.by}"
     elif eviction.reason:

@@ -224,6 +224,11 @@ class DrainEviction(Record):
         """Whether the replacement is made and finds no node."""
         return self.replacement is not None and self.to is None
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the replacement is for another scheduler, whose decision is unknown."""
+        return self.replacement is None and self.by is None and self.why is not None
+
 
 class DrainSummary(Record):
     """A drain in numbers."""
@@ -275,8 +280,9 @@ class DrainDocument(ResultDocument, kw_only=True):
     @property
     def ok(self) -> bool:
         """Whether the answer is yes: all named nodes can go, or a search found any; --gone: no replacement
-        waits."""
-        return bool(self.can) and (self.searched or not self.cannot) and not self.summary.without_node
+        waits, or is for another scheduler."""
+        waits = self.summary.without_node or any(eviction.is_elsewhere for eviction in self.evictions)
+        return bool(self.can) and (self.searched or not self.cannot) and not waits
 
 
 Plan = tuple[DrainDocument, tuple[EvictedPod, ...]]

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry
+from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry, read_policy
 from ...api.garbage import settled
 from ...api.load import Inventory, Loaded, config_maps, load_documents, take_in
 from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, JsonObject, KubeObject, Node, Pod, why_not_waiting
@@ -596,7 +596,9 @@ def _known_rules(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
 
 
 def base_policy(start: SchedulerSpec, values: JsonObject) -> Json:
-    """The Policy of these options, or of their provider, with both lists written out."""
+    """The Policy of these options, or of their provider, with both lists written out. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`."""
+    read_policy(values.get("policy", {}))
     release = ALL_RELEASES[values["release"]]
     registry = Registry.of(release, resolved_gates(release, values["gates"]), start.catalogue)
     predicates, priorities = registry.provider(values.get("provider", DEFAULT_PROVIDER))
@@ -625,7 +627,7 @@ def changed_profile(
     if not (switches or weights or hard_weight is not None):
         return changed
     if not is_flat(cells):
-        changed["profiles"] = [dict(profile) for profile in changed.get("profiles") or [{}]]
+        changed["profiles"] = [dict(profile or {}) for profile in changed.get("profiles") or [{}]]
         if len(changed["profiles"]) == 1:
             changed["profiles"][0].setdefault("schedulerName", DEFAULT_SCHEDULER)
     for profile in [changed] if is_flat(cells) else changed["profiles"]:
@@ -640,7 +642,7 @@ def changed_profile(
             # replace the default one, that has to go first.
             plugin_set = plugins.get(point) or {}
             enabled, disabled = (
-                [entry for entry in plugin_set.get(key) or [] if entry.get("name") not in moved]
+                [entry for entry in plugin_set.get(key) or [] if (entry or {}).get("name") not in moved]
                 for key in ("enabled", "disabled")
             )
             enabled += [

@@ -1,2 +1,2 @@
-"""The same pods through every release on the way of an upgrade: which one moves which pod, and by which
-fact."""
+"""``upgrade``: the same pods in every release of an upgrade, the release that moves each pod, and the fact
+behind it."""

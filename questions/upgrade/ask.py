@@ -41,7 +41,7 @@ from .options import UpgradeOptions
 from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 
 KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhere": "moved"}
-"""A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
+"""Change in the record -> its key in :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {WORDS["gained"]: "good", WORDS["lost"]: "bad", WORDS["elsewhere"]: "near", "other room": "held"}
 MODE_SENTENCES = {
@@ -58,17 +58,17 @@ class UpgradeResult(Result):
     """The steps of an upgrade, the pods that each moves, and why."""
 
     document: UpgradeDocument
-    """Everything."""
+    """The answer as a record."""
     pod: str
     show: int | None
 
     @property
     def ok(self) -> bool:
-        """Whether no step changes a decision, or one on the pod that is asked about."""
+        """Whether no step changes a decision; with :attr:`pod`, a decision on that pod."""
         return self.document.same if not self.pod else self.first_step(self.pod) is None
 
     def why(self, move: MovedPod) -> str:
-        """The cause of a changed decision: the fact of the release, and the points that its node gains by
+        """The cause of a changed decision: the release's fact, and the points that the new node gains by
         it."""
         if move.effect == "earlier decision":
             return "an earlier decision differs, so the nodes are filled differently"
@@ -152,7 +152,7 @@ class UpgradeResult(Result):
 
 
 def _bands(document: UpgradeDocument) -> Bands:
-    """The pods in each release; those that never move stay where the first release puts them."""
+    """The bands of pods in each release; pods that never move stay where the first release puts them."""
     first_stage = document.stages[0]
     ways = [
         [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
@@ -209,8 +209,8 @@ def _pod_outcomes(document: UpgradeDocument) -> PodOutcomes:
 
 
 def other_patches(document: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
-    """The patch levels of releases on the way that decide otherwise; *under_policy*: of those that run a
-    Policy alone."""
+    """The known differences of other patch levels of the releases; *under_policy*: only for releases that run
+    a Policy."""
     return [
         stage.other_patches
         for stage in document.stages
@@ -235,7 +235,7 @@ def _verdict(document: UpgradeDocument) -> str:
 
 
 def _pod_lines(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
-    """The way of one pod, release by release."""
+    """The lines on the nodes of one pod, release by release."""
     document = result.document
     if not moved:
         yield f"{result.pod}: no decision changes from {document.stages[0].release} to {document.stages[-1].release}."
@@ -284,7 +284,7 @@ def _steps_table(document: UpgradeDocument) -> Table:
 
 
 def _causes_table(document: UpgradeDocument) -> Table:
-    """A row for each fact that changes decisions, and each step of which the cause is another."""
+    """A row for each step and each cause of its changed decisions."""
     facts = {fact.id: fact for fact in document.facts}
     columns = """
         decisions | count
@@ -360,8 +360,8 @@ def _nodes_table(document: UpgradeDocument) -> Table:
 
 @asked_by(UpgradeOptions, "cluster", "start", "end", opens=scenario_for, show=None)
 def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> UpgradeResult:
-    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves
-    which pod, and why."""
+    """Schedule the pending pods of *cluster* in each release from *start* to *end*, and say which release
+    moves which pod, and why."""
     start = options.start or ""
     if not start and not options.steps:
         runs = telling_versions([node.status.kubelet_version for node in scenario.nodes], options.server)
@@ -374,6 +374,13 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
                 f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
             )
     steps = tuple(part for text in options.steps for part in text.split(","))
+    for name, place in (("start", 0), ("end", -1)) if steps else ():
+        if options.has(name):
+            step, given = (find_any_release(text).version for text in (steps[place], getattr(options, name)))
+            if step != given:
+                raise UnknownNameError(
+                    f"{options.called(name)}: expected {step} as in {options.called('steps')}, got {given}"
+                )
     profile = options.profile
     if profile is not None and not isinstance(profile, Mapping):
         profile = configuration_document(profile).data
@@ -403,7 +410,7 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
 
 
 def _policy(source: Any) -> Policy | None:
-    """A Policy, its JSON form or its file as a Policy. Raises
+    """The Policy from *source*: a Policy, its JSON form, or the path of its file. Raises
     :class:`~kubeclassic.exceptions.PolicyError`."""
     if not isinstance(source, str | os.PathLike):
         return read_policy(source) if isinstance(source, Mapping) else source

@@ -1,7 +1,7 @@
-"""By which fact of a release a decision became another one.
+"""The fact of a release that changes a decision.
 
-The first rule that differs says which facts may be the reason. A fact that cells of the table say is tried:
-the newer release without it decides as the older one did, or sees the node as the older one saw it.
+The first rule that differs says which facts may be the cause. A fact that has cells is tested: the newer
+release without it decides as the older one, or sees the node as the older one.
 """
 
 from __future__ import annotations
@@ -50,41 +50,40 @@ from ...simulation.simulate import Scenario, Simulation
 
 Json = Mapping[str, Any]
 POLICY = "the Policy"
-"""What a side runs that reads a Policy itself."""
+"""The :attr:`SideSpec.text` of a side that reads a Policy itself."""
 UNCALLED = ConfiguredExtenders()
-"""An upgrade calls no extender, and its answer says so."""
+"""The extenders of every side: an upgrade calls none, and its answer says so."""
 
 
 @attrs.frozen(repr=False)
 class SideSpec:
-    """One release of the way."""
+    """One release of an upgrade, and its scheduler."""
 
     release: Release
     spec: SchedulerSpec
     text: str = "the default profile"
-    """What it runs."""
+    """The configuration that it runs, in words."""
     source: Policy | Json | None = None
-    """The Policy or the profile that the first release runs; a release that is not quite the same makes its
-    own of it."""
+    """The Policy or the profile of the first release; a variant of :attr:`release` migrates it anew."""
     first_version: str = ""
-    """The number of that release."""
+    """The version of the release that runs :attr:`source` as it is."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _thawed, (self.version, freeze_spec(self.spec), self.text, self.source, self.first_version)
 
     @property
     def version(self) -> str:
-        """The number of the release."""
+        """The version of the release."""
         return self.release.version
 
     def engine(self, config_maps: ConfigMaps, release: Release | None = None) -> Engine:
-        """A new scheduler; *release*: one that is not quite the same, in its place."""
+        """A new scheduler; *release*: a variant of the release, with facts undone, in its place."""
         spec = self.spec
         if spec.profiles is None:
             return spec.engine_of(spec.algorithm(config_maps, release))
         if release is None:
             return spec.engine(config_maps)
-        # The profiles that it makes of what the side reads.
+        # The profiles that the variant makes of the side's source.
         from ...framework.config.configuration import read_configuration
         from ...framework.policy import configuration_of_policy
 
@@ -112,8 +111,8 @@ def _thawed(version: str, spec: Frozen, *rest: Any) -> SideSpec:
 def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
     """The releases from *start* to *end*, or those of *steps* alone.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or a way that does not go
-    forward.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or releases that do not
+    ascend.
 
     >>> way_of("1.14", "1.16")
     ['1.14', '1.15', '1.16']
@@ -139,8 +138,8 @@ def specs_of(
     profile: Json | None = None,
     percentage: int | None = None,
 ) -> list[SideSpec]:
-    """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile*
-    in its JSON form."""
+    """The sides of *versions*. The first runs *policy*, or *profile* in its JSON form; later ones run the
+    same, or what it is migrated to."""
     specs = []
     oldest = ALL_RELEASES[versions[0]]
     for version in versions:
@@ -165,7 +164,7 @@ def _spec_of(
 
     if kind is Classic:
         classic_spec = spec(policy=policy)
-        classic_spec.engine()  # a Policy that it refuses is refused here
+        classic_spec.engine()  # raises if the release refuses the Policy
         return SideSpec(
             release, classic_spec, "the default provider" if policy is None else POLICY, policy, version
         )
@@ -185,7 +184,7 @@ def _spec_of(
 
 
 def _migrated(source: Policy | Json, oldest: Release, target: Release) -> Json:
-    """The profile for *target* that a Policy or a profile becomes, which *oldest* runs."""
+    """The profile for *target* that is migrated from *source*, the Policy or profile that *oldest* runs."""
     from ...framework.migrate.profiles import carried, migrate_profile, running
 
     if isinstance(source, Mapping):
@@ -205,13 +204,13 @@ class SideStep:
     """One step of a side."""
 
     at: tuple[str, int]
-    """The pod, and how often it had been tried before: which step it is for any side."""
+    """The pod and the number of its earlier tries, which identify the step on every side."""
     position: tuple[Any, int]
-    """How far the visiting order and the tie-break had moved before it."""
+    """The positions of the visiting order and the tie-break before the step."""
     outcome: Decided
     decision: Any = None
-    """The :class:`~kubeclassic.core.decision.decision.Decision`, of a side that leads: others decide on the
-    states that it leads to."""
+    """The :class:`~kubeclassic.core.decision.decision.Decision` of a leading side, on whose states the others
+    decide."""
 
 
 @attrs.frozen(repr=False)
@@ -220,7 +219,7 @@ class Steps:
 
     steps: Sequence[SideStep] = ()
     hosts: Mapping[str, str | None] = attrs.Factory(dict)
-    """Pod -> the node that it found at last; None if it found none."""
+    """Pod -> its node in the end; None if it has none."""
 
 
 NO_STEPS = Steps()
@@ -229,7 +228,8 @@ NO_STEPS = Steps()
 def lead(
     spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None
 ) -> Steps:
-    """The steps of a side that goes its own way; *until*: the pod with which they end."""
+    """The steps of a side that decides on its own states; *until*: the pod whose first try is the last
+    step."""
     steps = []
     tries = Counter[str]()
     side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
@@ -244,26 +244,27 @@ def lead(
 
 @attrs.define(eq=False, repr=False, slots=False)
 class FollowingSide:
-    """A side that decides on the states of another one, *leader*: in each step, or in single ones about which
-    it is asked."""
+    """A side that decides on the states of another side, *leader*: in every step, or in single steps on
+    request."""
 
     spec: SideSpec
     scenario: Scenario
     leader: Steps
     release: Release | None = None
-    """One that is not quite that of *spec*, in its place."""
+    """A variant of the release of *spec*, in its place."""
     own_steps: list[SideStep] = attrs.Factory(list)
-    """Its own steps, which say where its searches begin; those of another one if it has none."""
+    """The steps of this side, which say where its searches begin; the steps of another side if it has
+    none."""
     _done: int = 0
 
     @cached_property
     def side(self) -> Side:
-        """The scheduler; made when it is asked first."""
+        """The scheduler, made on first use."""
         engine = self.spec.engine(self.scenario.config_maps, self.release)
         return Side(self.spec.version, Simulation(self.scenario, engine))
 
     def steps(self, end: int | None = None) -> Steps:
-        """Its steps up to *end*."""
+        """Take the steps before number *end*, or all, and return them."""
         run = self.side.run
         engine = self.side.engine
         self.own_steps = steps = []
@@ -275,13 +276,13 @@ class FollowingSide:
 
     @property
     def taken_steps(self) -> Steps:
-        """The steps that it has taken."""
+        """The steps taken so far."""
         return Steps(self.own_steps, {step.at[0]: step.outcome[0] for step in self.own_steps})
 
     @contextmanager
     def step(self, details: bool) -> Iterator[Decision]:
-        """A context with its decision in the next step, which is carried out at the end; with *details* or
-        without."""
+        """A context with the side's decision in the next step, with *details* or without; the leader's
+        decision is carried out at the end."""
         step = self.leader.steps[self._done]
         run = self.side.run
         position = self.side.engine.position
@@ -292,7 +293,7 @@ class FollowingSide:
         self._done += 1
 
     def detailed(self, decision: Decision) -> Decision:
-        """*decision*, which it has taken in the context of :meth:`step`, with details."""
+        """*decision*, made in the context of :meth:`step`, with details; decided again if it has none."""
         if decision.has_details:
             return decision
         position = self.side.engine.position
@@ -301,23 +302,23 @@ class FollowingSide:
         return repeated
 
     def ask(self, number: int, like: FollowingSide | None = None) -> Decision:
-        """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from
-        where that one did."""
+        """The side's decision in step *number*, with details; numbers must not decrease. *like*: another
+        side, whose search began where this one is to begin."""
         run = self.side.run
         engine = run.engine
-        # Carry out what is decided before.
+        # Carry out the leader's decisions before it.
         for step in self.leader.steps[self._done : number]:
             pod = step.decision.pod
             template = engine.template_of(pod)
             if template.volumes or pod.spec.resource_claims or template.device_resources:
-                run.follow(pod, step.decision)  # what its claims get is decided in the cycle itself
+                run.follow(pod, step.decision)  # only a cycle allocates for its claims
             else:
                 run.carry_out(pod, step.decision)
         self._done = number
         if own_steps := (like or self).own_steps:
-            # The search begins where that of the other side began, perhaps of a release with another list of
-            # nodes. Where lists are read on by a cursor, a position has that of the node tree, besides the
-            # place in the list.
+            # The search begins where that of the other side began, whose release may list nodes differently.
+            # Where a cursor reads the lists, a position is a pair: the place in the list, and the position of
+            # the node tree.
             order, ties = own_steps[number].position
             current = engine.position[0]
             if isinstance(order, tuple) and not isinstance(current, tuple):
@@ -333,23 +334,24 @@ class FollowingSide:
 
 Effect = Literal["fact", "earlier decision", "unknown"]
 FEW = 40
-"""Up to that many decisions are looked at one by one."""
+"""Up to this many decisions are examined one by one."""
 ONE_IN = 4
-"""So are up to one in that many steps, where several facts fit: a decision that is asked about costs three
-times as much as a step, and a step that is only carried out a sixth of it."""
+"""Where several facts fit, up to one step in this many is also examined alone. Asking about a decision costs
+three times as much as a step; carrying a step out costs a sixth of a step."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
-"""For this many decisions of a step the views of both releases are compared, which say the rule and its
-points, and facts are tried in their order; of all others those come first that explained the most."""
+"""For this many decisions of an upgrade step, the views of both releases are compared, which gives the rule
+and its points, and facts are tried in their order. Afterwards the facts that explained the most come
+first."""
 ABOUT: Mapping[CauseKind, str] = {"tie": TIES, "sampling": SEARCH, "preemption": OF_PREEMPTION}
-"""Kind of a cause without a rule -> what facts say that they are about."""
+"""Kind of a cause without a rule -> the word for it in facts."""
 
 
 Facts = Sequence[Fact]
 Restores = Callable[[FollowingSide, int], bool]
-"""Whether a try restores the older decision, or view, in a step."""
+"""Whether a side with facts undone restores the older decision, or view, in a step."""
 Outcomes = Mapping[int, tuple[Decided, Decided]]
-"""Number of a step -> both decisions."""
+"""Step number -> the older and the newer outcome."""
 
 
 @attrs.frozen(repr=False)
@@ -360,29 +362,30 @@ class FoundCause:
     fact: Fact | None
     cause: Cause
     points: int | None = None
-    """How many points of 100 the newer release's node gains by the rule on the older one's; None: no
+    """The points of 100 that the newer release's node gains over the older one's by the rule; None: no
     score."""
 
 
 @attrs.define(eq=False, repr=False)
 class UpgradeTrial:
-    """From one release to the next, on the states of a side that leads."""
+    """A release beside the one before it, on the states of a leading side."""
 
     facts: Facts
-    """Of all releases after the older one, up to the newer one; those that fit the cluster come first."""
+    """The facts of all releases after the older one, up to the newer one; those that fit the cluster come
+    first."""
     fitting: Facts
-    """Those of them that fit."""
+    """The facts that fit the cluster."""
     older: FollowingSide
     newer: FollowingSide
     without: Callable[[Facts], FollowingSide]
-    """Makes the newer release without some facts."""
+    """Makes a side of the newer release with some facts undone."""
     _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
     _restored: Counter[tuple[str, tuple[Fact, ...]]] = attrs.Factory(Counter)
-    """How the older decision or view was restored, without which facts, and how often."""
+    """The way of restoring the older decision or view, and the facts undone -> how often it succeeded."""
     _compared: int = 0
 
     def attribute(self, numbers: Outcomes) -> Iterator[FoundCause]:
-        """The causes of the newer release's decision in each of the steps *numbers*, which rise."""
+        """The cause of the newer release's decision in each of the steps *numbers*, which ascend."""
         limit = FEW if len(self.fitting) == 1 else max(FEW, len(self.newer.leader.steps) // ONE_IN)
         fact_by_step = {} if len(numbers) <= limit else self._facts_by_step(numbers)
         for number, (old, new) in numbers.items():
@@ -391,15 +394,16 @@ class UpgradeTrial:
                 self._compared += 1
                 yield self.compared(number, self.older.ask(number), self.newer.ask(number), fact)
                 continue
-            # The views of both are not compared: the cause that the fact makes likely.
+            # The views are not compared: take the cause that the fact makes likely.
             kind = next((kind for kind, plugin in ABOUT.items() if plugin == fact.plugin), None)
             rule = None if kind or fact.is_about(EVERYTHING) else fact.plugin
             scores = old[0] is not None and new[0] is not None
             yield FoundCause("fact", fact, Cause(kind or ("score" if scores else "predicate"), rule))
 
     def _facts_by_step(self, numbers: Outcomes) -> Mapping[int, Fact]:
-        """The steps that one fact explains: without it all of them are decided as before. Facts that explain
-        most of the first few come first; where one of them explains these all, it is the only one."""
+        """Step number -> the fact that explains it: without this fact the step is decided as before. Facts
+        that explain most of the first few steps come first; a fact that explains all of these is the only
+        one."""
         sample = list(numbers)[:FEW]
         explained = Counter[Fact]()
         for fact in self.fitting:
@@ -423,8 +427,8 @@ class UpgradeTrial:
     def _steps_explained(
         self, fact: Fact, numbers: Outcomes, among: Sequence[int], end: int | None = None
     ) -> Sequence[int]:
-        """The steps *among* those before *end* that are decided as before without *fact*; none if the release
-        cannot run without it."""
+        """The steps of *among* that are decided as before without *fact*, in a run to *end*; none if the
+        release cannot run without it."""
         try:
             steps = self.without([fact]).steps(end).steps
         except KubeclassicError:
@@ -464,12 +468,13 @@ class UpgradeTrial:
     def _fact_behind(
         self, cause: Cause, first: SideView, second: SideView, nodes: list[str], number: int
     ) -> Fact | None:
-        """The fact without which the older decision, or the older view of the node, is restored; what fits
-        the cluster is tried first."""
+        """The fact without which the older decision, or the older view of the node, is restored; facts that
+        fit the cluster come first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
 
         def sees(judge: FollowingSide, number: int) -> bool:
-            """Whether a try sees the node in question as the older release does, by the rule in question."""
+            """Whether *judge* sees the node in question as the older release does, by the rule in
+            question."""
             node = cause.node
             if node is None or node not in nodes:
                 return False
@@ -480,8 +485,8 @@ class UpgradeTrial:
                 return points is not None and points == total_of_rule(cause.rule, expected)
             return view.state == expected.state
 
-        # An earlier step, in which a fact looked at more nodes or ended by an error, has left the next search
-        # at another node.
+        # "as older" searches from where the older release did: in an earlier step a fact may have visited
+        # more nodes, or ended the search by an error, so that the next search begins at another node.
         ways = {
             "decides": self._decides_as(first),
             "sees": sees,
@@ -495,7 +500,7 @@ class UpgradeTrial:
             sure = [fact for fact in self.ranked(cause, among) if fact.cells]
             for way in ("decides", "sees"):
                 if among is others and not self._restores_without(ways[way], tuple(sure), number):
-                    continue  # each would take a scheduler of its own
+                    continue  # each fact would take a scheduler of its own
                 for fact in sure:
                     if self._restores_without(ways[way], (fact,), number):
                         self._restored[way, (fact,)] += 1
@@ -513,8 +518,8 @@ class UpgradeTrial:
         )
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Facts) -> Fact | None:
-        """The fact *among* those that no cells say, between releases of different kinds: about the rule, or
-        about all scores."""
+        """The likely fact of *among* that has no cells to undo, between releases of different kinds: about
+        the rule, or about all scores."""
         specific = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
         general = [fact for fact in among if fact.is_about(EVERYTHING) and not fact.cells]
         if cause.kind not in ("score", "tie"):
@@ -536,8 +541,8 @@ class UpgradeTrial:
         return candidates[0] if candidates else None
 
     def ranked(self, cause: Cause, among: Facts) -> list[Fact]:
-        """Facts about the rule come first, then those about everything; of each kind those of the newest
-        release."""
+        """*among* in order of likelihood: facts about the rule, about everything, and others; in each group
+        the newest release first."""
 
         def rank(fact: Fact) -> tuple[int, int]:
             kind = 0 if self.is_about(fact, cause) else 1 if fact.is_about(EVERYTHING) else 2
@@ -546,7 +551,7 @@ class UpgradeTrial:
         return sorted(among, key=rank)
 
     def is_about(self, fact: Fact, cause: Cause) -> bool:
-        """Whether the rule of *cause*, or what it is where no rule decided, may differ by *fact*."""
+        """Whether *fact* may change the rule of *cause*, or its kind where no rule decided."""
         names = list[str]()
         if cause.rule is not None:
             became = rule_facts().get(cause.rule)
@@ -567,11 +572,11 @@ class UpgradeTrial:
         least: int = 2,
         whole_first: bool = True,
     ) -> Fact | None:
-        """The last of the first few facts, *least* or more, that must all be undone; None if that does not
-        restore the older decision.
+        """The last of the first few *facts*, *least* or more, that restore the older decision if all are
+        undone; None if no such number of them does.
 
-        *whole_first*: None, too, where undoing all of them does not, as each set of facts takes a scheduler
-        of its own.
+        *whole_first*: give up if undoing all *facts* does not restore it, as each set of facts takes a
+        scheduler of its own.
         """
         if whole_first and not self._restores_without(ways[way], tuple(facts), number):
             return None
@@ -582,8 +587,8 @@ class UpgradeTrial:
         return None
 
     def _restores_without(self, restores: Restores, facts: tuple[Fact, ...], number: int) -> bool:
-        """Whether the newer release without *facts* restores the older decision; one that cannot run without
-        them does not."""
+        """Whether the newer release without *facts* restores the older decision; False if it cannot run
+        without them."""
         try:
             names = frozenset(fact.id for fact in facts)
             if names not in self._tries:
@@ -598,7 +603,7 @@ class UpgradeTrial:
 
 
 def _scores(rule: str | None, view: JudgedNode) -> list[WeighedScore]:
-    """The scores by *rule*, whatever the release calls it."""
+    """The scores by *rule*, or by rules that it succeeded."""
     return [score for name, score in view.scores.items() if name == rule or rule in SUCCESSORS.get(name, ())]
 
 

@@ -1,7 +1,6 @@
-"""The same pods through each release of an upgrade, and for each decision that one of them changes the cause;
-all of it as data.
+"""The same pods in each release of an upgrade, with the cause of each changed decision, as data.
 
-The parts do not depend on each other, so that this process runs them, or others, or Dask.
+The parts are independent of each other: this process runs them, or others, or Dask.
 """
 
 from __future__ import annotations
@@ -153,25 +152,25 @@ OF_PODS: Mapping[str, Callable[[Pod], object]] = {
         not quantity.nanos and name not in NATIVE for name, quantity in _amounts(pod)
     ),
 }
-"""Trait -> whether a pod gives it to its cluster."""
+"""Trait of a cluster -> whether a pod gives it."""
 OF_KINDS = {
     "attachments": ("VolumeAttachment",),
     "budgets": ("PodDisruptionBudget",),
     "device classes": ("DeviceClass",),
     "owners": ("Service", "ReplicationController", "ReplicaSet", "StatefulSet"),
 }
-"""Trait -> the kinds of which an object gives it."""
+"""Trait -> the kinds whose objects give it."""
 OF_DEVICES: Mapping[str, Callable[[Device], object]] = {
     "binding conditions": lambda device: device.binding_conditions,
     "counters": lambda device: device.consumes_counters,
     "device taints": lambda device: device.taints,
     "shared devices": lambda device: device.allow_multiple_allocations,
 }
-"""Trait -> whether a device of a slice gives it."""
+"""Trait -> whether a device of a ResourceSlice gives it."""
 HUGE = 10**9 << 50
-"""Amounts beyond a pebibyte, in billionths: sums and scores of them may wrap around."""
+"""A pebibyte, in billionths: sums and scores of larger amounts may wrap around."""
 MANY = 100
-"""Up to that many nodes every search looks at all of them."""
+"""Every search visits all nodes if there are no more than this."""
 OF_NODES: Mapping[str, Callable[[Node], object]] = {
     "avoiding nodes": lambda node: AVOID in node.annotations,
     "image lists": lambda node: node.status.images,
@@ -194,7 +193,7 @@ OF_CONFIGURATIONS = (
     "no scores",
     "extenders",
 )
-"""Traits of what is asked for, not of the cluster."""
+"""Traits of the configuration, not of the cluster."""
 OF_ALL = ("priorities", "orphans", "disrupted pods", "100 nodes", "two nodes", "overcommitted nodes")
 TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_DEVICES, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
 """Every trait that a fact may need."""
@@ -240,9 +239,9 @@ def concerns(fact: Fact, traits: frozenset[str]) -> bool:
 BY_EARLIER = FoundCause(
     "earlier decision", None, Cause("tie", text="the nodes are filled differently by then")
 )
-"""In mode free: on the same state both decide alike."""
+"""The cause in mode free where both decide alike on the same state."""
 Causes = Mapping[int, FoundCause]
-"""Number of a step of the side that leads -> why it is decided otherwise."""
+"""Step number of the leading side -> the cause of the other decision."""
 
 
 # --- as data ------------------------------------------------------------------------------------------------
@@ -263,7 +262,7 @@ class UpgradeCause(Record):
     """A fact of the release; or an earlier decision, after which the nodes were filled differently; or
     unknown."""
     fact: str | None
-    """Its id."""
+    """The id of the fact."""
     rule: str | None
     """The first rule that differs, else the one that the fact is about."""
     decisions: Count
@@ -274,13 +273,13 @@ class MovedPod(Record):
 
     pod: str
     before: str
-    """The release."""
+    """The older release."""
     after: str
     retry: bool
-    """It is another try of a pod that made room."""
+    """Whether this is another try of a pod that made room."""
     change: Change
     old: str | None
-    """The node before, or that on which it made room."""
+    """The node before, or the node on which the pod made room."""
     new: str | None
     effect: Effect
     fact: str | None
@@ -290,7 +289,7 @@ class MovedPod(Record):
     node: str | None
     """The node in question."""
     points: int | None
-    """How many points of 100 that node gains by the rule on the node before."""
+    """The points of 100 that the new node gains over the old one by the rule."""
     text: str
 
 
@@ -304,12 +303,13 @@ class DifferingNode(Record):
     """The newer release."""
     node: str
     old: str
-    """Whether it fits in the older release, and why not; or its points of 100 by the rule that decides."""
+    """Whether the node fits in the older release, and why not; or its points of 100 by the rule that
+    decides."""
     new: str
 
 
 class UpgradeStep(Record):
-    """From one release to the next of the way."""
+    """The changes from one release to the next."""
 
     before: str
     after: str
@@ -324,18 +324,18 @@ class UpgradeStep(Record):
 
 
 class UpgradeStage(Record):
-    """A release of the way."""
+    """A release of the upgrade."""
 
     release: str
     like: str
-    """The patch level that it is like."""
+    """The patch level that it behaves like."""
     runs: str
-    """What of a Policy or a profile it runs."""
+    """The configuration that it runs: the default, a Policy or a profile, perhaps migrated."""
     placed: Count
     """Pods that find a node."""
     unplaced: Count
     same_as: str | None
-    """The first release of the way since which no decision differs; null: this one."""
+    """The earliest release since which no decision changed; null: this one."""
     other_patches: OtherPatches = ""
 
 
@@ -346,15 +346,15 @@ class UpgradeDocument(ResultDocument):
     mode: Literal["locked", "free"]
     """locked: all releases decide in the same states, those of the first one; free: each in its own."""
     same: bool
-    """No step changes a decision."""
+    """Whether no step changes a decision."""
     pods: Count
-    """How many pods were tried."""
+    """The number of pods that were tried."""
     stages: tuple[UpgradeStage, ...]
     steps: tuple[UpgradeStep, ...]
     moved: MovedPods
     """By step, in the order of decisions."""
     facts: tuple[ReleaseFact, ...]
-    """Those that are a cause."""
+    """The facts that are a cause."""
     ways: Mapping[str, tuple[str | None, ...]]
     """Moved pod -> its node in each release."""
     nodes: tuple[DifferingNode, ...] | UnsetType = UNSET
@@ -366,19 +366,19 @@ class UpgradeDocument(ResultDocument):
 
 @attrs.define(eq=False, repr=False, slots=False)
 class Upgrade:
-    """The same pods through the releases of *specs*."""
+    """The run of the same pods through the releases of *specs*."""
 
     scenario: Scenario
     specs: Sequence[SideSpec]
     mode: Mode = "locked"
     order: str = "input"
     configuration: Sequence[str] = ()
-    """Traits of what the sides run."""
+    """Traits of the configuration."""
     shares: bool = attrs.field(factory=lambda: not os.environ.get("KUBECLASSIC_VERIFY"))
     """Whether a release shares the steps of the one before it where none of its facts concerns the
     cluster."""
     traits: frozenset[str] = attrs.field(init=False)
-    """Of the cluster too."""
+    """Traits of the cluster and the configuration."""
     _leader: Steps | None = None
 
     @traits.default
@@ -386,7 +386,7 @@ class Upgrade:
         return traits_of(self.scenario, self.configuration)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for other processes: of decisions only what takes effect, as their details are larger
+        """The state for other processes. Decisions keep only what takes effect, as their details are larger
         than all the rest."""
         steps = []
         for step in self._leader.steps if self._leader else ():
@@ -398,7 +398,7 @@ class Upgrade:
     # --- the steps of each side -----------------------------------------------------------------------------
 
     def leader(self, observer: Observer = SILENT) -> Steps | None:
-        """The steps on whose states all sides decide; None: each goes its own way."""
+        """The steps on whose states all sides decide; None in mode free, where each goes its own way."""
         if self.mode == "locked" and self._leader is None:
             self._leader = lead(self.specs[0], self.scenario, self.order, observer)
         return self._leader
@@ -411,14 +411,14 @@ class Upgrade:
         return FollowingSide(self.specs[number], self.scenario, leader).steps() if number else leader
 
     def is_paired(self, number: int) -> bool:
-        """Whether none of the facts that fit the cluster can be tried, so that each decision is looked at
-        alone, as it is taken."""
+        """Whether several facts fit the cluster and none can be undone, so that each decision is examined as
+        it is made."""
         fitting, _ = self.facts(number)
         return len(fitting) > 1 and not any(fact.cells for fact in fitting)
 
     def pair(self, number: int, leader: Steps | None = None) -> tuple[Steps, Steps, Causes]:
-        """The steps of the side before *number* and of that one, on the states of *leader*, with the cause of
-        each difference."""
+        """The steps of the side before *number* and of side *number*, on the states of *leader*, with the
+        cause of each difference."""
         leader = leader or self.leader()
         assert leader is not None
         trial = self.trial(number, leader)
@@ -426,8 +426,8 @@ class Upgrade:
         older = trial.older
         newer = trial.newer
         for at, step in enumerate(leader.steps):
-            # Details cost as much as the decision: they are asked for at once where they are likely to be
-            # wanted.
+            # Details cost as much as the decision: ask for them at once only where they are likely to be
+            # needed.
             details = 2 * len(causes) > at and step.decision.host is not None
             with older.step(details) as before, newer.step(details) as after:
                 if decided(before) != decided(after):
@@ -446,8 +446,8 @@ class Upgrade:
     def trial(
         self, number: int, leader: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS
     ) -> UpgradeTrial:
-        """The side *number* beside the one before it on the states of *leader*; what is known of their
-        steps."""
+        """The side *number* beside the one before it on the states of *leader*; *before*, *after*: their
+        steps, if known."""
         spec = self.specs[number]
         (fitting, others) = self.facts(number)
         older = FollowingSide(self.specs[number - 1], self.scenario, leader, own_steps=list(before.steps))
@@ -467,7 +467,7 @@ class Upgrade:
             return ()
         leader = self.leader()
         newer_steps = after
-        if leader is None:  # the newer side went its own way: what decides it on the states of the older one?
+        if leader is None:  # the newer side went its own way: how does it decide on the older one's states?
             leader = before if before.steps[0].decision else self.steps(number - 1)
             if self.is_paired(number):
                 _, newer_steps, causes = self.pair(number, leader)
@@ -493,8 +493,8 @@ class Upgrade:
         )
 
     def differing(self, move: MovedPod) -> Iterator[DifferingNode]:
-        """The nodes that the newer side of *move* judges otherwise, on the state in which the pod's turn
-        comes."""
+        """The nodes that the newer side of *move* judges differently, in the state in which the pod is first
+        tried."""
         number = [spec.version for spec in self.specs].index(move.after)
         leader = lead(
             self.specs[0 if self.mode == "locked" else number - 1],
@@ -527,8 +527,8 @@ class Upgrade:
     # --- here or elsewhere ----------------------------------------------------------------------------------
 
     def run(self, task: Task) -> Any:
-        """The result of a method in another process; or its error, which the process that asked raises. A
-        defect is a RuntimeError."""
+        """The result of *task* in another process, or its error, which the asking process raises; a
+        RuntimeError for a defect."""
         try:
             return self._done(task)
         except KubeclassicError as error:
@@ -567,14 +567,14 @@ def upgraded(
     warnings: tuple[InputWarning, ...] = (),
     executor: Executor | None = None,
 ) -> UpgradeDocument:
-    """The answer of *upgrade*; *executor*: what runs it, this process by default.
+    """The answer of *upgrade*; *executor* runs it, by default this process.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
     that is lost.
     """
     leader = upgrade.leader(observer)
-    # The steps of each side: those of the one before where no fact concerns the cluster, else its own. What a
-    # Policy or a profile becomes in a release may differ without a fact about decisions: then all are run.
+    # A side shares the steps of the one before it where no fact concerns the cluster. A migrated Policy or
+    # profile may differ without a fact about decisions: with one, all sides are run.
     shares = upgrade.shares and upgrade.specs[0].source is None
     separate = [number for number in range(1, len(upgrade.specs)) if not shares or upgrade.facts(number)[0]]
     pairs = [number for number in separate if leader is not None and upgrade.is_paired(number)]
@@ -599,7 +599,7 @@ def upgraded(
     for is_known, runs in (
         (False, executor),
         (True, None),
-    ):  # where causes are known there is too little left to hand over
+    ):  # where causes are known, too little is left to hand over
         group = [number for number in numbers if (causes.get(number) is not None) == is_known]
         tasks = []
         for number in group:
@@ -674,7 +674,7 @@ def _document(
 def moved_pod(
     before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, found_cause: FoundCause
 ) -> MovedPod:
-    """The decision *new* of the release *after*, in the step *at*, in place of *old*."""
+    """The record of the decision *new* of the release *after*, in place of *old*, in the step *at*."""
     change: Change = "elsewhere"
     cause = found_cause.cause
     if old[0] is None:

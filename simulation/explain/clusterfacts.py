@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 
-from ...api.meaning import match_expressions_selector, toleration_tolerates
+from ...api.meaning import SelectorError, match_expressions_selector, toleration_tolerates
 from ...api.objects import Pod, Requirement, Taint, Toleration
 from ...api.words import count_of
 from ...exceptions import near_names
@@ -107,6 +107,10 @@ class LabelFacts:
     def note_of(self, expression: Requirement) -> str:
         """The note for an expression over labels; empty where it is about their absence."""
         key = expression.key
+        try:
+            match_expressions_selector((expression,))
+        except SelectorError as error:
+            return f"cannot be read: {error}"
         if expression.operator in ABSENCE:
             return ""
         if expression.operator == "In":
@@ -120,10 +124,13 @@ class LabelFacts:
 
     def lacks(self, expression: Requirement) -> bool:
         """Whether no object has any of the labels that *expression* asks for."""
-        matches = match_expressions_selector((expression,))
-        return expression.operator not in ABSENCE and not any(
-            matches({expression.key: value}) for value in self.counts.get(expression.key, ())
-        )
+        if expression.operator in ABSENCE:
+            return False
+        try:
+            matches = match_expressions_selector((expression,))
+        except SelectorError:  # no node matches
+            return True
+        return not any(matches({expression.key: value}) for value in self.counts.get(expression.key, ()))
 
     def _values(self, key: str) -> str:
         values = self.counts[key].most_common(MOST_VALUES)

@@ -630,9 +630,8 @@ def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: st
             f"{_WORDS[kind].split()[0]}/{owner}" for kind, owner in _owners(pod, {}) if kind in _WORDS
         ]
         names += [pod.key, pod.name, *workloads]
-    return UnknownNameError(
-        f'pod: expected a pod of the input{where}, got "{name}"{did_you_mean(name, names)}'
-    )
+    hint = did_you_mean(name, [other for other in names if other != name])
+    return UnknownNameError(f'pod: expected a pod of the input{where}, got "{name}"{hint}')
 
 
 # --- workloads ----------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ ALTERATIONS = {
     "score": (changed_score, lambda c: bool(c["priorities"])),
     "error": (changed_error, lambda c: c["error"] is not None),
 }
-"""What is altered -> how, and in which cycles it can be."""
+"""Altered field -> the function that alters it, and the cycles in which it can be."""
 
 
 def family_with(tmp_path, alter, fits):
@@ -138,7 +138,7 @@ def test_cases_of_one_name_in_two_families_count_each(tmp_path):
 
 
 def test_a_script_is_played(tmp_path):
-    """What the queue holds after every step is compared with the original's, and the steps are counted."""
+    """The queue after every step is compared with upstream's, and the steps are counted."""
     report = check_family(family_of(tmp_path, SCRIPT, STEPS))
     assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (
         1,
@@ -267,7 +267,7 @@ def test_how_a_refusal_begins_does_not_count():
 
 @pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])
 def test_a_script_that_makes_no_sense(tmp_path, reply):
-    """It counts as a difference."""
+    """A script that makes no sense counts as a difference."""
     lines = []
     for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
         scripts = {url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()}

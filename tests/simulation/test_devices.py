@@ -109,7 +109,7 @@ def test_capacity_counts_devices(files, told):
 
 
 def test_what_if_there_were_more(files, told):
-    """As many devices as are missing on a node would help, and so would one more node with devices."""
+    """What-if suggests as many devices as are missing on a node, and one more node with devices."""
     cluster = files(
         "cluster.yaml",
         *CLUSTER[:2],

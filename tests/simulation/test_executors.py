@@ -61,7 +61,7 @@ def test_rules_that_cannot_be_handed_over_are_told():
 
 
 def test_an_executor_that_fails_is_told():
-    """What an executor raises by itself is one line with its name."""
+    """An executor's own error is one line with its name."""
     with (
         ThreadPoolExecutor(1) as executor,
         pytest.raises(kubeclassic.KubeclassicError, match=r"^ThreadPoolExecutor: RuntimeError: one$"),
@@ -71,7 +71,7 @@ def test_an_executor_that_fails_is_told():
 
 @pytest.mark.parametrize("address", ["nonsense://there", "127.0.0.1:port", "tcp://127.0.0.1:9"])
 def test_what_is_no_scheduler_is_told(address, monkeypatch):
-    """What is no address, and an address where nobody answers, are one line."""
+    """A text that is no address, and an address where nobody answers, are refused in one line."""
     monkeypatch.setattr(executors, "SECONDS", 0.5)
     wanted = r"^dask: expected the address of a scheduler, got .*: .*$"
     with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, address):

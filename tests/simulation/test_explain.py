@@ -97,8 +97,8 @@ def test_the_reason_that_alone_keeps_it_from_a_node_comes_first():
 
 
 def test_nodes_that_the_pod_wants_are_nearer():
-    """Of two nodes with one reason each, the one that its selector means is told first, and why it does
-    not take the pod."""
+    """Of two nodes with one reason each, the one that the pod's selector means comes first, with the reason
+    why it rejects the pod."""
     taint = [{"key": "only", "effect": "NoSchedule"}]
     cluster = [
         node("b"),
@@ -115,7 +115,7 @@ def test_nodes_that_the_pod_wants_are_nearer():
 
 
 def test_a_nominated_pod_counts():
-    """What is promised to a nominated pod of higher priority is not free."""
+    """Room for a nominated pod of higher priority is not free."""
     made = engine(node("a", cpu="4"))
     made.nominations.add(pod("first", cpu=3, priority=5, nominated="a"), "a")
     (found,) = explain(made, pod("p", cpu=2)).answer.nodes
@@ -220,8 +220,8 @@ def test_counts_are_those_of_the_message(priority):
 
 
 def test_a_pod_that_makes_room_is_said_to():
-    """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
-    help to it."""
+    """The answer for a pod that makes room is yes, as it will have that node once the victims leave. A higher
+    priority is no help to it."""
     low = [
         pod(name, on="a", cpu=1, priority=priority)
         for name, priority in (("low", 0), ("lower", 0), ("peer", 9))
@@ -281,7 +281,7 @@ class TestSubject:
             find_subject(self.scenario(pod("p", **owner)), "deployment/web")
 
     def test_a_pod_that_waits_is_meant(self):
-        """Of two pods of one name the one that waits is meant, and of a workload's pods too."""
+        """Of two pods of one name, and of a workload's pods, the pending one is meant."""
         scenario = self.scenario(pod("x", on="a"), pod("x", namespace="shop"))
         assert find_subject(scenario, "x").pod.key == "shop/x"
 

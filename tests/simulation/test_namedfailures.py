@@ -1,4 +1,4 @@
-"""What fails is named: the claim, the volume, the driver; the counts of a spread by domain."""
+"""The failing objects are named: the claim, the volume, the driver; also the counts of a spread by domain."""
 
 import re
 
@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import drain, explain
+from kubeclassic import drain, explain, simulate, what_if
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
 from tests.support.manifests import manifest, owned_by
@@ -44,7 +44,7 @@ def volume(name, zone, size="20Gi", **spec):
 
 
 def causes(cluster, release="1.34"):
-    """What fails, in words."""
+    """The failures in words."""
     return [one.words for one in explain(cluster, "asked", release).document.causes]
 
 
@@ -217,7 +217,7 @@ def test_the_sum_of_a_spread_is_the_rule_s(nodes, skew, release, is_own):
 
 
 def test_five_domains_are_named():
-    """Of many domains the five with the smallest counts."""
+    """Of many domains the five with the smallest counts are named."""
     constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
     constraint["labelSelector"] = {"matchLabels": {"app": "w"}}
     cluster = [node(f"n{at}", f"z{at}", cpu="1" if at == 0 else "9") for at in range(7)]
@@ -234,7 +234,7 @@ def test_five_domains_are_named():
 
 
 def counting(**spec):
-    """What fails of a pod whose containers ask for 1 cpu, with more of it in *spec*, on a node of 2."""
+    """The failures of a pod whose containers request 1 cpu, with more in *spec*, on a node of 2."""
     return causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="1", **spec)])
 
 
@@ -286,7 +286,7 @@ def test_a_node_that_lacks_one_device_is_nearer():
 
 
 def warned(cluster, release):
-    """What is odd in the input."""
+    """The warnings about the input."""
     return [str(one) for one in explain(cluster, "asked", release).warnings]
 
 
@@ -340,3 +340,30 @@ def test_a_drain_names_the_volume():
     assert list(found.reasons) == [
         "a pod finds no other node: node(s) had volume node affinity conflict, node(s) were unschedulable"
     ]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        {"operator": "Gt", "values": ["ten"]},
+        {"operator": "Lt", "values": ["9" * 30]},
+        {"operator": "In", "values": []},
+        {"operator": "Exists", "values": ["x"]},
+        {"operator": "In", "values": ["a b"]},
+        {"operator": "DoesNotExist", "values": ["x"]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("release", ["1.14", "1.20", "1.36"])
+def test_an_affinity_that_cannot_be_read(expression, release):
+    """No node matches it, and the answer says why; the change that helps is found, too."""
+    terms = [{"matchExpressions": [{"key": ZONE, **expression}]}]
+    affinity = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    }
+    cluster = [node("a", "z1"), manifests.pod("asked", affinity=affinity)]
+    if simulate(cluster, release).ok:
+        return  # the release reads it
+    (cause,) = explain(cluster, "asked", release).document.causes
+    assert str(cause.note).startswith("cannot be read: ")
+    assert [tried.host for tried in what_if(cluster, "asked", release).suggestions] == ["a"]

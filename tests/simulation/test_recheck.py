@@ -1,4 +1,4 @@
-"""Which running pods their nodes would no longer take."""
+"""The running pods that their nodes would no longer take."""
 
 import pytest
 
@@ -39,8 +39,8 @@ def test_as_the_rules_say(release):
 
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])
 def test_as_explain_says(release):
-    """Of each running pod of the example after an edit it says what explain says of its node; the simulation
-    stays as it is."""
+    """The check of each running pod of the example after an edit agrees with explain about its node; the
+    simulation stays as it is."""
     edits = "node * taints+=x=y:NoSchedule"
     found, plain = (simulate(CLUSTER, release, edits=edits, recheck=recheck) for recheck in (True, False))
     assert found.hosts == plain.hosts

@@ -1,4 +1,4 @@
-"""What a release does not read of a cluster. (Each field: tests/stumbles/test_inventory.py.)"""
+"""Fields of a cluster that a release does not read. (Each field: tests/stumbles/test_inventory.py.)"""
 
 import json
 import re
@@ -177,7 +177,7 @@ def with_capacity(claims, *, reports=True):
 
 
 def told(result):
-    """Of which pods it is said."""
+    """The pods about which the warnings are."""
     return [
         notice.where for group in result.warnings for notice in group.notices if notice.what == CAPACITY_STAYS
     ]
@@ -197,7 +197,7 @@ def test_who_shares_it(release, is_told):
 
 
 def test_copies():
-    """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
+    """A copied pod has the warning in any case, as has one that a replay adds beside others."""
     cluster = with_capacity(1)
     assert told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == ["Pod default/p0"]
     assert told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]

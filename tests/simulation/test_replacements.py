@@ -1,4 +1,4 @@
-"""Whose evicted pods come back, and how they are called."""
+"""The evicted pods that come back, and their names."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_the_first_free_number(kind):
 
 
 def test_it_is_new():
-    """It has neither node nor nomination nor times, and the labels and spec of the old one; a
+    """A replacement has neither node nor nomination nor times, and the labels and spec of the old pod; a
     StatefulSet's has its name, too."""
     status = {"nominatedNodeName": "a", "startTime": "2020-01-01T00:00:00Z", "phase": "Running"}
     old = owned(
@@ -107,7 +107,7 @@ def test_a_successor_counts_for_the_pod(cpu, placed):
 
 
 def test_before_and_after():
-    """What was requested before the first cycle, and what is after the last one, by node."""
+    """The requests on each node before the first cycle and after the last one."""
     run = simulation(node("a", cpu="4"), pod("there", on="a", cpu=1), pod("p", cpu=2))
     uses = NodeUses(run.engine)
     run.on_begin = uses.begin
@@ -119,7 +119,7 @@ def test_before_and_after():
 
 
 def test_watching_changes_no_decision():
-    """The same pods get the same nodes, watched or not."""
+    """Pods get the same nodes, watched or not."""
     objects = [*(node(name, cpu="3") for name in "abc"), *(pod(f"p{n}", cpu=n % 3) for n in range(12))]
     watched = simulation(*objects)
     plain = simulation(*objects)

@@ -1,4 +1,4 @@
-"""What files say of a cluster: what is there, what waits, what takes no part."""
+"""A cluster from files: existing objects, pending pods, and objects that do not count."""
 
 import json
 

@@ -61,7 +61,7 @@ def simulated(*objects):
 
 
 def words(made):
-    """What became of whom."""
+    """The outcome of each pod."""
     return {outcome.pod.name: outcome.word for outcome in made.outcomes.values()}
 
 
@@ -152,7 +152,7 @@ def test_the_pods_that_wait():
 
 
 def test_a_waiting_pod_that_is_deleted():
-    """Its node is free again, and its reservations are undone."""
+    """The node of a deleted waiting pod is free again, and its reservations are undone."""
     cluster = Cluster([node("a", cpu="1"), asking("one", waits="yes")])
     ours = Scheduler(cluster, Framework(release="1.27", plugins=[Keyholder]))
     ours.schedule("one")
@@ -162,7 +162,7 @@ def test_a_waiting_pod_that_is_deleted():
 
 
 def test_asking_ends_no_wait():
-    """What a plugin does while somebody only asks what would happen does not count."""
+    """Actions of a plugin during an evaluation do not count."""
     made = engine()
     simulation = Simulation(scenario(node("a", cpu="1"), asking("one", waits="yes")), made)
     list(simulation.decisions())

@@ -51,7 +51,7 @@ def workload(kind, replicas, **spec):
     st.sampled_from(["1.15", "1.19", "1.27", "1.34"]),
 )
 def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release):
-    """It is fine where simulate places each of its pods; else the pod that is explained is one that simulate
+    """A workload is fine if simulate places each of its pods; else the explained pod is one that simulate
     does not place."""
     cluster = [
         *(node(f"n{at}", cpu) for at, cpu in enumerate(sizes)),
@@ -67,7 +67,7 @@ def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release)
 
 
 def told(cluster, name):
-    """What text says of the workload."""
+    """The text about the workload."""
     return " ".join(
         str(getattr(part, "text", ""))
         for part in explain(cluster, name, "1.34").view().sections[0].shown("table")

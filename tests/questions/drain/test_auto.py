@@ -24,7 +24,7 @@ ALL = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
 
 
 def searched(*objects, **options):
-    """What --auto finds."""
+    """The record that --auto finds."""
     return drain(Cluster(objects, defaults=False), **keywords_of({**FLAGS, **options}), auto=True)
 
 
@@ -94,7 +94,7 @@ def test_labels():
 @example(seed=275, release="1.16")  # n0 can go after n2, not before it
 @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES))
 def test_it_is_one_of_them(seed, release):
-    """What is found is one of the sets of nodes that can go together, in any order."""
+    """The nodes found are one of the sets of nodes that can be drained together, in any order."""
     objects = settled(cluster_of(seed, nodes=4), release, preemption=False)
     record = asked(objects, [], release, auto=True, **FLAGS)
     names = [f"n{number}" for number in range(4)]
@@ -144,7 +144,7 @@ def settled_of(objects, release):
 
 
 def state_of(trial):
-    """What a trial could change."""
+    """The state that a trial could change."""
     engine = trial.engine
     engine.snapshot.refresh()
     pods = {name: sorted(entry.pod.key for entry in info.pods) for name, info in engine.cache.infos.items()}
@@ -210,7 +210,7 @@ def test_the_trial_is_of_the_whole_set():
     ],
 )
 def test_wrong_ones_are_refused(options, wanted):
-    """What does not go together, or does not exist, is told in one line."""
+    """Options that exclude each other, or names that do not exist, are refused in one line."""
     nodes = [
         node(name, labels={"topology.kubernetes.io/zone": zone})
         for name, zone in (("a", "zone-1"), ("b", "zone-2"))

@@ -20,7 +20,7 @@ ALWAYS = {"tolerations": [{"operator": "Exists"}]}
 
 
 def lost(*objects, nodes="a", **options):
-    """What becomes of the pods where *nodes* are gone."""
+    """The outcome for the pods if *nodes* are lost."""
     return drain(Cluster(objects, defaults=False), nodes, options.pop("release", None), gone=True, **options)
 
 
@@ -30,8 +30,8 @@ def fates(found):
 
 
 def test_each_kind_of_pod():
-    """What owners make moves, though a budget allows no disruption; static pods and those of DaemonSets
-    end with the node."""
+    """Owners' pods move, though a budget allows no disruption; static pods and those of DaemonSets end with
+    the node."""
     pods = [
         owned("web-1", on="a"),
         owned("db-0", "db", on="a"),
@@ -44,6 +44,15 @@ def test_each_kind_of_pod():
     ending = {one.pod: one.why for one in found.answer.staying}
     assert ending == {"default/agent-a": "DaemonSet-managed", "default/etcd-a": "a static pod of its kubelet"}
     assert (found.ok, found.answer.budgets[0].lowest) == (True, -1)
+
+
+def test_a_pod_of_another_scheduler():
+    """Its owner makes it again, and nobody knows whether it finds a node: that is no good end."""
+    found = lost(node("a"), node("b"), owned("web-0", on="a", schedulerName="other"))
+    assert (found.ok, fates(found)) == (False, {"default/web-0": None})
+    verdict = "1 node gone: 1 pod loses its node, 1 pod asks for another scheduler."
+    assert str(found.view().verdict) == verdict
+    assert found.answer.evictions[0].is_elsewhere
 
 
 def test_who_waits():
@@ -94,7 +103,7 @@ def test_what_does_not_go_with_it(options):
 
 
 def test_the_command_that_is_proposed_runs(tmp_path):
-    """What stands on standard error is a command that says which nodes to add; the page says it too."""
+    """Standard error has a command that tells which nodes to add, and so has the page."""
     page = tmp_path / "page.html"
     cluster = str(ROOT / "examples" / "drain" / "cluster.yaml")
     told = ran(

@@ -1,5 +1,5 @@
-"""What becomes of pods, as kubectl drain treats them: who leaves, who stays, who keeps the node from going;
-rounds, budgets, preemption."""
+"""The treatment of pods as by kubectl drain: pods that leave, stay, or block the drain; rounds, budgets,
+preemption."""
 
 import pytest
 import yaml
@@ -44,12 +44,12 @@ def claim(spec, name="data", **metadata):
 
 
 def emptied(*objects, nodes="a", **options):
-    """What becomes of node a."""
+    """The result of a drain of *nodes*."""
     return drain(Cluster(objects, defaults=False), nodes, **keywords_of(options))
 
 
 def beside(*pods, cpu="4", **options):
-    """The same, where there is a node b too."""
+    """The result of a drain of node a beside a node b."""
     return emptied(node("a"), node("b", cpu=cpu), *pods, **options)
 
 
@@ -58,7 +58,7 @@ def beside(*pods, cpu="4", **options):
 
 @pytest.mark.parametrize("app", ["web", "db", "job"])
 def test_pods_of_controllers(app):
-    """They leave, and their controller makes others; only a StatefulSet's keep their names."""
+    """Pods of controllers leave, and their controller makes others; only a StatefulSet's keep their names."""
     found = beside(owned("p", app, on="a"))
     assert found.moves == (DrainMove("default/p", "a", "b"),)
     assert (found.record()["evictions"][0]["replacement"] == "default/p") == (OWNERS[app] == "StatefulSet")
@@ -121,12 +121,12 @@ def test_pods_that_are_not_selected_stay():
 
 
 def test_finished_pods_do_not_matter():
-    """They run no more, so they are in nobody's way."""
+    """Finished pods no longer run, so they block nothing."""
     assert beside(owned("p", "bare", on="a", status={"phase": "Succeeded"})).can == ["a"]
 
 
 def test_forced_pods_are_gone_for_good():
-    """They have no replacement and no new node."""
+    """Forced pods have no replacement and no new node."""
     found = beside(owned("p", "bare", on="a"), force=True)
     gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
     assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
@@ -182,8 +182,8 @@ def test_pods_with_disks_of_the_node():
 
 @each_release
 def test_waiting_pods_come_first(release):
-    """What waits is scheduled before the drain where that is asked for, so that it may take the room;
-    else it is left out."""
+    """Pending pods are scheduled before the drain if asked for, so they may take the room; else they are left
+    out."""
     first = {"pending_first": True, "release": release}
     found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), **first)
     assert found.can == ["a"]
@@ -345,6 +345,8 @@ def test_others_need_not_wait():
         ("maxUnavailable: 100%", 5),
         ("maxUnavailable: 7", 5),
         ("minAvailable: most", 0),
+        ("maxUnavailable: most", 0),
+        ("maxUnavailable: -1", 0),
         ("maxUnavailable: 0%", 0),
         ("{}", 0),
     ],
@@ -359,7 +361,7 @@ def test_without_a_status(spec, allowed):
 
 @pytest.mark.parametrize("spec, allowed", [({"minAvailable": 3}, 2), ({"maxUnavailable": 2}, 1)])
 def test_a_pod_that_waits_is_expected(spec, allowed):
-    """It is one of those that a budget speaks of, and does not run."""
+    """A pending pod is one of the pods that a budget expects, and is not healthy."""
     found = beside(*pods(5), owned("waits", cpu="64"), bare_budget({**WEB, **spec}), pending_first=True)
     assert [told["allowed"] for told in found.record()["budgets"]] == [allowed]
 

@@ -24,7 +24,7 @@ from tests.framework.facts.forms import CLUSTERS, node, pod
 
 ALL = list(ALL_RELEASES)
 MOST_NODES = 10
-"""Of a recorded case that is looked at here."""
+"""The most nodes of a recorded case that is tried here."""
 
 
 def check(cluster, versions):
@@ -50,7 +50,7 @@ def check(cluster, versions):
 
 
 def moves(found):
-    """What moves, without why."""
+    """The moves without their causes."""
     return [(one.pod, one.retry, one.after, one.old, one.new) for one in found.moved]
 
 

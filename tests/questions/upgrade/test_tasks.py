@@ -62,7 +62,7 @@ def test_on_dask():
 
 
 def test_an_error_of_the_input(monkeypatch):
-    """What a release refuses is an error of the input, with its text."""
+    """A refusal by a release is an error of the input, with its text."""
 
     def refuse(asked):
         raise kubeclassic.KubeclassicError("no such thing")
@@ -81,7 +81,7 @@ def test_a_defect():
 
 
 def test_a_copy_comes_to_the_same():
-    """What another process gets is without decisions, and comes to the same."""
+    """The copy for another process has no decisions, and gives the same result."""
     asked = _asked("locked")
     led = asked.steps(0)
     after = asked.pair(1)[1]

@@ -45,7 +45,7 @@ def through(scenario, versions=ALL, mode="locked", *, shares=True):
 
 
 def moves(found):
-    """What moves, without why."""
+    """The moves without their causes."""
     return [(one.pod, one.after, one.old, one.new) for one in found.moved]
 
 
@@ -427,6 +427,15 @@ def test_plugins_of_a_policy_that_are_gone():
     }
 
 
+def test_ends_that_steps_do_not_have():
+    """They are not passed over silently."""
+    zones = ROOT / "examples" / "upgrade" / "zones.yaml"
+    for start, end, text in (("1.14", None, "start: expected 1.16"), (None, "1.27", "end: expected 1.22")):
+        given = {name: value for name, value in (("start", start), ("end", end)) if value}
+        with pytest.raises(UnknownNameError, match=f"{text} as in steps, got "):
+            upgrade(zones, steps=("1.16", "1.22"), **given)
+
+
 def test_a_step_over_several_releases():
     """A fact is found although the release cannot run with all that the one before that fact has: a
     plugin is gone."""
@@ -441,8 +450,8 @@ def test_a_step_over_several_releases():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_why_a_node_is_turned_down(mode):
-    """Of the steps that move the pod: each node of which the releases say something else on the same
-    state, before and then."""
+    """For the steps that move the pod: each node that the two releases judge differently in the same state,
+    before and after."""
     found = upgrade(CLUSTER, "1.28", "1.29", pod="shop/orders-1", mode=mode)
     assert found.document.nodes is not UNSET
     told = {one.node: (one.old, one.new) for one in found.document.nodes}
