@@ -1,5 +1,5 @@
 """Two or more schedulers on the same pods: the sides, their steps, and the cause where two decide
-otherwise."""
+differently."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def decided(decision: Decision) -> Decided:
 
 
 def nodes_of(*outcomes: Decided) -> list[str]:
-    """The nodes of some outcomes, each once: hosts, and those where room is made."""
+    """The nodes of some outcomes, each once: hosts, and nodes where room is made."""
     return list(
         dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None)
     )
@@ -71,13 +71,13 @@ OF_ARGUMENTS: Mapping[str, Names] = {
     "nodelabel": _WAYS["labelPreference"],
     "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
 }
-"""The same for priorities that a Policy defines by arguments, under any name: by the module that they come
-from."""
+"""Module of a priority -> its successors, for priorities that a Policy defines by arguments, under any
+name."""
 
 
 def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, str]:
-    """Rule -> the name that it is compared under: the first of its own and its successors' that is one of
-    those of *others*, else its own.
+    """Rule -> the name under which it is compared: of its own name and its successors', the first that is
+    also a name or a successor of *others*; else its own.
 
     >>> from kubeclassic.algorithmprovider import CATALOGUE
     >>> rules = [CATALOGUE.priorities[name] for name in ("MostRequestedPriority", "EqualPriority")]
@@ -100,7 +100,7 @@ def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, st
 
 @define(eq=False, repr=False)
 class Side:
-    """A scheduler by its name, with its own copy of the cluster."""
+    """A named scheduler with its own copy of the cluster."""
 
     name: str
     simulation: Simulation
@@ -117,7 +117,7 @@ class Side:
         return self.simulation.engine
 
     def subjects(self, pod: Pod, beside: Side) -> Mapping[str, str]:
-        """Each rule that scores for *pod*, with the name that it is compared under with those of *beside*."""
+        """Rule that scores for *pod* -> the name under which it is compared with the rules of *beside*."""
         pair = algorithm_for(pod, self.engine), algorithm_for(pod, beside.engine)
         if pair not in self._subjects:
             own_rules, other_rules = ([rule for rule, _ in algorithm.priorities] for algorithm in pair)
@@ -132,20 +132,20 @@ def algorithm_for(pod: Pod, engine: Engine) -> Algorithm:
 
 @frozen(eq=False, repr=False)
 class SidesStep:
-    """One cycle of each side that tries a pod; details of decisions are there until the next one."""
+    """One cycle of each side that tries a pod; the details of decisions last until the next step."""
 
     pod: Pod
     is_retry: bool
     position: tuple[Any, int]
-    """How far the visiting order and the tie-break of the first of *sides* had moved before it."""
+    """The positions of the visiting order and the tie-break of the first of *sides* before the cycle."""
     sides: Sequence[Side]
     decisions: Mapping[str, Decision]
-    """By side."""
+    """Name of a side -> its decision."""
 
 
 def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
-    """The steps of *sides*; the first one decides on the order of pods, and in mode locked on the states on
-    which all decide."""
+    """The steps of *sides*. The first side decides the order of pods, and in mode locked its decisions make
+    the states on which all decide."""
     for pod, trying, is_retry in _turns(sides, mode):
         leader = trying[0]
         position = leader.engine.position
@@ -160,7 +160,8 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
             side.simulation.note(decision if same_room else replace(decision, preemption=leading.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
         if mode == "locked":
-            # Pods that plugins of the first one made wait, and rejected now, lose their node for all.
+            # Pods that plugins of the first side made wait, and have now rejected, lose their node on all
+            # sides.
             for rejected in leader.simulation.taken_back:
                 for side in trying[1:]:
                     side.run.give_back(rejected)
@@ -168,8 +169,8 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
 
 
 def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Side], bool]]:
-    """Each pod with the sides that try it, and whether once more: in mode free each side tries those again
-    that made room on it."""
+    """Each pod with the sides that try it, and whether this is a retry: in mode free each side retries the
+    pods that made room on it."""
     leader = sides[0]
     for pod in leader.simulation.pods():
         yield pod, sides, False
@@ -199,7 +200,7 @@ class WeighedScore(Record):
 
 
 class JudgedNode(Record):
-    """A node as one configuration sees it."""
+    """The judgement of a node by one configuration."""
 
     node: str
     state: Literal["fits", "turned down", "not visited", "not asked"]
@@ -219,8 +220,8 @@ def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = T
 def node_views(
     engine: Engine, decision: Decision, nodes: Iterable[str], *, scored: bool = True
 ) -> dict[str, JudgedNode]:
-    """Node -> its judgement in the cycle of *decision*, which kept its details; call it before the next cycle
-    of *engine*. *scored*: with scores."""
+    """Node -> its judgement in the cycle of *decision*, which kept its details; call before the next cycle of
+    *engine*. *scored*: with scores."""
     details = decision.details
     row_by_node = {node: engine.row_of(node) for node in nodes}
     places = dict[str, int]()
@@ -297,15 +298,15 @@ class SideView:
 
     @cached_property
     def nodes(self) -> Mapping[str, JudgedNode]:
-        """Node -> the view of it; ask before the next cycle of the side."""
+        """Node -> its judgement; to be read before the next cycle of the side."""
         return node_views(self.side.engine, self.decision, self.names)
 
     def refusal(self, node: str) -> Cause | None:
-        """The reason why the side does not take *node*, if it could not have."""
+        """The cause why the side cannot take *node*; None if it could, or was not asked."""
         return refusal_of(self.side.name, node_view(self.side.engine, self.decision, node, scored=False))
 
     def leanings(self, first_node: str, second_node: str, beside: SideView) -> dict[str, tuple[int, int]]:
-        """Subject -> the points that its rules give *second_node* more than *first_node*, and the most that
+        """Subject -> the points by which its rules prefer *second_node* to *first_node*, and the most that
         they should give."""
         before = self.nodes[first_node].scores
         after = self.nodes[second_node].scores
@@ -319,8 +320,8 @@ class SideView:
 
 
 def refusal_of(side: str, view: JudgedNode) -> Cause | None:
-    """The reason why a side does not take a node: it turned the node down, or did not look at it; None: it
-    could have taken it, or was not asked."""
+    """The cause why a side cannot take a node: it rejected the node, or did not visit it. None: it could have
+    taken the node, or was not asked."""
     if view.state == "turned down":
         return Cause("predicate", next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
     if view.state == "not visited":
@@ -331,7 +332,7 @@ def refusal_of(side: str, view: JudgedNode) -> Cause | None:
 
 
 def cause_of(first: SideView, second: SideView) -> Cause:
-    """The cause of *second*'s decision, where it is not that of *first*."""
+    """The cause of *second*'s decision where it differs from *first*'s."""
     views = (first, second)
     hosts = (first.decision.host, second.decision.host)
     for view in views:
@@ -350,8 +351,8 @@ def cause_of(first: SideView, second: SideView) -> Cause:
 
 
 def _deciding(first: SideView, second: SideView, first_node: str, second_node: str) -> Cause:
-    """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second
-    and the first are compared."""
+    """The cause where both nodes fit on both sides: the rule by which *second_node* gains most over
+    *first_node* from the first side to the second."""
     if first_node == second_node or all(
         view.nodes[first_node].total == view.nodes[second_node].total for view in (first, second)
     ):
@@ -379,7 +380,7 @@ def _deciding(first: SideView, second: SideView, first_node: str, second_node: s
             preference = f"scores {first_node} and {second_node} alike"
         else:
             better, worse = (second_node, first_node) if points > 0 else (first_node, second_node)
-            # Points beyond what the rules should give have no limit beside them.
+            # Points beyond the most that the rules should give are shown without the limit.
             limit = f" of {most:,}" if abs(points) <= most else ""
             preference = f"prefers {better} to {worse} by {abs(points):,}{limit} points"
         sentences.append(f"{view.side.name} {preference}")

@@ -1,4 +1,4 @@
-"""What all tests share: the package, from a bare checkout too, the helpers as ``tests.*``, Hypothesis
+"""Setup for all tests: the package, also from a bare checkout, the helpers as ``tests.*``, Hypothesis
 profiles, the larger data."""
 
 import gc
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CLUSTER = str(ROOT / "examples" / "cluster")
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
 CONFORMANCE = os.environ.get("KUBECLASSIC_CONFORMANCE", "sample")
-"""Which cases of a conformance family are run: a ``sample``, or the ``full`` family."""
+"""The cases of a conformance family that are run: a ``sample``, or the ``full`` family."""
 
 EXAMPLES = {"quick": 10, "thorough": 30, "mutants": 30, "search": 400}
 """Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples`

@@ -21,9 +21,10 @@ IS_FULL = CONFORMANCE == "full" and bool(LARGER)
 PARTS = 8
 """Tests that share the families of a folder, as one would keep a process busy after the others have ended."""
 ONE_IN = 40
-"""Of so many cases of a family a sample has one."""
+"""A sample has one in this many cases of a family."""
 KEPT_ONE_IN = 6
-"""The same for the cases that are kept here, which are all run where KUBECLASSIC_CONFORMANCE is ``full``."""
+"""A sample has one in this many of the cases in the checkout, which are all run if KUBECLASSIC_CONFORMANCE is
+``full``."""
 DEPENDENT = (
     "longrun",
     "churn",

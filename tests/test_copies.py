@@ -180,7 +180,7 @@ def test_a_shallow_copy_follows_the_same_cluster():
 
 
 def test_state_of_a_users_own_plugin(root):
-    """What a plugin of the user's own counts is counted apart."""
+    """Each copy has its own state of a user's plugin."""
     ours = Scheduler(Cluster([node("a")]), Framework(release="1.27", plugins=[Counting]))
     ours.schedule(cpu("p", 1))
     theirs = copy.deepcopy(ours)
@@ -241,7 +241,7 @@ def test_what_cannot_be_copied_says_so():
 
 
 def test_a_subclass_keeps_its_attributes():
-    """What a user's own kind of scheduler holds besides is copied with it."""
+    """Further attributes of a user's own class of scheduler are copied with it."""
     ours = Named(Cluster([node("a")]))
     ours.names.append("x")
     theirs = copy.deepcopy(ours)

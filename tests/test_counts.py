@@ -9,7 +9,7 @@ from tests.bench.counts import CASES, FIGURES, counted
 
 LEAST = 0.9
 MOST = 1.05
-"""How many times a figure a count may be."""
+"""The most that a count may be, as a multiple of its figure."""
 
 
 def figures():

@@ -1,4 +1,4 @@
-"""What ``-o json`` of every question prints about the examples, to the letter, and as its schema says."""
+"""The output of every question about the examples with ``-o json``, to the letter, and by its schema."""
 
 import json
 
@@ -21,8 +21,7 @@ def test_it_prints_what_is_kept(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_is_as_its_schema_says(name):
-    """What is kept has the fields that the published schema names, and no other; of a replay each line
-    has."""
+    """Each golden file has the fields of the published schema, and no others; for a replay each line has."""
     text = kept(name).partition("\n")[2]
     first = name.partition("-")[0]
     if first == "replay":

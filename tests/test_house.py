@@ -32,7 +32,7 @@ def homes(files):
 
 
 def shared(names, most=1):
-    """Those of *names* that are in more than *most* places."""
+    """The *names* that are in more than *most* places."""
     return {name: places for name, places in names.items() if len(places) > most}
 
 

@@ -17,7 +17,7 @@ import kubeclassic
 NOT_COPIED = shutil.ignore_patterns("build", "dist", "conformance", "*.egg-info", "__pycache__", ".*")
 NOT_IN_SDIST = {".gitignore", ".github"}
 SETUPTOOLS = {"PKG-INFO", "kubeclassic.egg-info"}
-"""What setuptools adds to an sdist."""
+"""The files that setuptools adds to an sdist."""
 
 
 def test_every_package_is_installed(root):
@@ -50,7 +50,7 @@ def built(root, tmp_path_factory):
 
 
 def run(module, *arguments):
-    """What a module of Python that is run with *arguments* says; it has to end well."""
+    """The output of a Python module run with *arguments*; it must succeed."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False
     )

@@ -52,7 +52,7 @@ ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
 
 def sequences(factor):
-    """So many examples, which may be slow and large."""
+    """Settings for *factor* times as many examples, which may be slow and large."""
     return examples(factor, suppress_health_check=list(HealthCheck))
 
 
@@ -81,14 +81,14 @@ def declaration_of(rule, cycle):
 
 
 def follows_from(declared, rule, nodes, at):
-    """What follows from a declaration for some rows, as :func:`answer` has it."""
+    """The answer that follows from a declaration for some rows, in the form of :func:`answer`."""
     if isinstance(rule, Predicate):
         return objections(judged_by(declared, nodes), at)
     return tuple(added(declared.each, nodes)[at].tolist())
 
 
 def revisions(cycle):
-    """Those of affinity terms, and of services and controllers."""
+    """The revisions of affinity terms, and of services and controllers."""
     return cycle.table.census.terms_revision, cycle.listings.owner_tick.count
 
 
@@ -169,8 +169,8 @@ class TestEachRule:
         others=st.lists(st.integers(0, 63), max_size=4),
     )
     def test_what_is_declared_ahead(self, name, release, seed, form, others):
-        """What follows from a rule's declaration, whole and row by row, is what it answers, also for pods
-        that came after it declared."""
+        """The answer that follows from a rule's declaration, whole and row by row, is the rule's answer, also
+        for pods that came after the declaration."""
         rule, subject, world, _ = of_rule(name, release, seed, 20)
         pod = pod_form(subject, form)
         cycle = world.engine.begin(pod)

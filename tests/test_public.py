@@ -1,4 +1,4 @@
-"""What ``import kubeclassic`` gives, and what it costs."""
+"""The names that ``import kubeclassic`` gives, and its cost."""
 
 import subprocess
 import sys

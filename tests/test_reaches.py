@@ -1,4 +1,5 @@
-"""How often the package reaches through an engine into its parts instead of asking the engine by name."""
+"""The number of places where the package reaches through an engine into its parts instead of calling the
+engine."""
 
 import ast
 
@@ -18,7 +19,7 @@ PARTS = frozenset(
         "ties",
     )
 )
-"""What an engine is made of."""
+"""The parts of an engine."""
 MOST = 50
 
 

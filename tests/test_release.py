@@ -1,4 +1,4 @@
-"""What a release needs besides code: the list of changes, the citation, the issue templates."""
+"""The files of a release besides code: the list of changes, the citation, the issue templates."""
 
 import re
 from configparser import ConfigParser
@@ -15,7 +15,7 @@ LONGEST = 160
 
 
 def sections(text, heading):
-    """What stands under each heading, by its first group."""
+    """First group of each heading -> the text under it."""
     found = list(heading.finditer(text))
     ends = [later.start() for later in found[1:]] + [len(text)] * bool(found)
     return {match[1]: text[match.end() : end] for match, end in zip(found, ends, strict=True)}

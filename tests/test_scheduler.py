@@ -79,7 +79,7 @@ def test_arrays_and_names():
 
 
 def test_a_decision_stays_as_it_was():
-    """What a decision says does not change with the cluster."""
+    """A decision does not change with the cluster."""
     ours = scheduler(node("a"), node("b", cpu="1"), node("c"), *(pod(name, cpu=2) for name in "pqrst"))
     first = ours.schedule("p")
     told = first.record(details=True)
@@ -136,7 +136,7 @@ def test_as_simulate_does(release, root):
 
 
 def test_a_second_run():
-    """What found no node is tried again; what has one is not."""
+    """Pods without a node are tried again; pods with a node are not."""
     ours = scheduler(node("a", cpu="2"), pod("p", cpu=2), pod("q", cpu=1))
     assert hosts(ours.run()) == ["a", None]
     ours.cluster.add(node("b"))
@@ -152,8 +152,7 @@ def test_chosen_pods():
 
 
 def test_who_is_preempted():
-    """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it
-    again."""
+    """A preemptor is tried once more; its victims are gone for good, unless the cluster adds them again."""
     ours = scheduler(node("a", cpu="2"), pod("low", cpu=2), pod("high", cpu=2, priority=5))
     assert hosts(ours.run()) == ["a", None, "a"]
     assert ours.waiting == ()
@@ -209,7 +208,7 @@ def test_volumes_stay_free(release, root):
 
 
 def test_two_schedulers_do_not_touch_each_other():
-    """What one scheduler places, another does not see, nor does the cluster."""
+    """Pods that one scheduler places are not seen by another, nor by the cluster."""
     cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
     one = Scheduler(cluster, "1.12")
     other = Scheduler(cluster)
@@ -320,7 +319,8 @@ class TestProfiles:
         assert set(decision.priorities) >= {"NodeResourcesFit", "TaintToleration"}
 
     def test_a_profile(self, tmp_path):
-        """It may be a file, its JSON form or read already, and without a release it is that of profiles."""
+        """A profile may be a file, its JSON form or read already; without a release the default for profiles
+        is taken."""
         form = document(self.PACKING)
         (tmp_path / "packing.json").write_text(json.dumps(form))
         for profile in (
@@ -369,7 +369,8 @@ class TestProfiles:
         assert found.node == "a"
 
     def test_plugins_of_ones_own(self):
-        """They join the default profile at every point that they have; with a profile, where that says."""
+        """A user's plugins join the default profile at every point that they have; with a profile, where it
+        enables them."""
         OnlyLast.reserved.clear()
         decision = scheduler(*self.NODES, pod("p"), release=NEW, plugins=[OnlyLast]).schedule("p")
         assert (decision.host, decision.failed["a"]) == ("c", ["node(s) were not last"])
@@ -446,7 +447,7 @@ class TestConfiguration:
         ],
     )
     def test_tie_break(self, tie_break, expected):
-        """Which of the best is a matter of taste: by name, or by a function of one's own."""
+        """The choice among the best nodes is made by name, or by the user's own function."""
         ours = scheduler(*self.NODES, tie_break=tie_break, policy={"priorities": []})
         assert hosts([ours.schedule(pod(name)) for name in "pqr"]) == list(expected)
 
@@ -479,5 +480,5 @@ class TestConfiguration:
         ],
     )
     def test_refusals(self, options, kind, message):
-        """What does not exist or is out of range is refused in one line, with near names."""
+        """Unknown names and numbers out of range are refused in one line, with near names."""
         assert refusal_text(kind, scheduler, **options).startswith(message)

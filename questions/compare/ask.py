@@ -79,7 +79,7 @@ class ClusterEnd:
 
 
 def _outcomes(answer: ComparisonDocument) -> Iterator[Section]:
-    """The ends of pods."""
+    """The sections on where pods end."""
     yield block(
         *headline(answer), *(f"{side.name}: {side.text or side.release}" for side in answer.configurations)
     )
@@ -112,7 +112,7 @@ def _outcomes(answer: ComparisonDocument) -> Iterator[Section]:
 
 
 def _decisions(answer: ComparisonDocument, show: int | None) -> Iterator[Section]:
-    """The agreement of decisions, and the causes of differences."""
+    """The sections on the agreement of decisions, and the causes of differences."""
     for at, pair in enumerate(answer.against):
         first = pair.first
         second = pair.second
@@ -154,7 +154,7 @@ def _decisions(answer: ComparisonDocument, show: int | None) -> Iterator[Section
 
 
 def _lists(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
-    """The end of each pod under each configuration, and its reason."""
+    """The lists of pods and decisions under each configuration, with causes, and the nodes in the end."""
     hosts = [side.hosts for side in answer.configurations]
     columns = [Column("pod", "name"), *(Column(side.name, "host") for side in answer.configurations)]
     pods = dict.fromkeys(pod for nodes in hosts for pod in nodes)
@@ -200,12 +200,13 @@ def _lists(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[S
 
 NO_HOST = "<none>"
 GATED_HOST = "<gated>"
-"""In place of a host where the pod has none, or was not tried."""
+"""The text in place of a host if the pod was not tried; :data:`NO_HOST` if it has none."""
 OTHER_NODE = "on another node"
 
 
 def headline(answer: ComparisonDocument) -> Iterator[str]:
-    """The verdict, and how many decisions differ; in mode free the first, from which others follow."""
+    """The verdict and the number of differing decisions; in mode free the first, from which others may
+    follow."""
     yield f"{verdict(answer)}."
     count = len(answer.differences)
     counts = f"{answer.mode}: {count_of(answer.pods, 'pod')}, {count_of(answer.decisions, 'decision')}"
@@ -225,7 +226,7 @@ def headline(answer: ComparisonDocument) -> Iterator[str]:
 
 
 def agreement_lines(pair: ConfigurationPair) -> Iterator[str]:
-    """The decisions of both sides: how many are the same, equally good, and different."""
+    """The lines on the decisions of both sides: how many are the same, equally good, different, and gated."""
     first = pair.first
     second = pair.second
     agreement = pair.agreement
@@ -251,7 +252,7 @@ def agreement_lines(pair: ConfigurationPair) -> Iterator[str]:
 
 
 def decision_text(decision: ComparedDecision | None) -> str:
-    """The host, or the node where room is made, or nothing."""
+    """A decision in words: the host, or that there is none and where room is made; empty for None."""
     if decision is None:
         return ""
     if decision.gated:
@@ -293,7 +294,7 @@ def _pod_outcomes(answer: ComparisonDocument) -> PodOutcomes:
 
 
 def _node_map(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
-    """A side for each configuration with a cluster of its own; in mode locked all share one."""
+    """The map of nodes, with a side for each configuration's cluster; in mode locked all share one."""
     nodes = {node.node: node for end in ends for node in end.nodes}
     sides = []
     for at, end in enumerate(ends):
@@ -312,7 +313,7 @@ def _node_map(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap
 
 
 def _decisions_alike(pair: ConfigurationPair) -> list[Share]:
-    """The agreement of decisions; what does not occur but for the gated ones is there too."""
+    """The shares of decisions by agreement, also where zero; only the gated share is left out then."""
     agreement = pair.agreement
     gated = [Share("gated", agreement.gated, "held")] if agreement.gated else []
     good = Share("equally good", agreement.equally_good, "near")
@@ -321,7 +322,7 @@ def _decisions_alike(pair: ConfigurationPair) -> list[Share]:
 
 
 def cause_table(pair: ConfigurationPair) -> Table:
-    """The number of times that each cause occurred."""
+    """The table of causes, with the number of decisions of each."""
     rows = [
         [cause.decisions, cause.verdict, cause.kind, cause.rule, cause.side, KINDS[cause.kind]]
         for cause in pair.causes
@@ -331,7 +332,7 @@ def cause_table(pair: ConfigurationPair) -> Table:
 
 
 def _losses(answer: ComparisonDocument) -> Table:
-    """Each pod that has a node under one configuration only: first those that lose theirs."""
+    """The table of pods that have a node under one configuration only, those that lose theirs first."""
     colours = dict(CHANGES[key] for key in ("lost", "gained"))
     columns = columns_of(
         """
@@ -356,7 +357,7 @@ def _losses(answer: ComparisonDocument) -> Table:
 # --- the list of pods ---------------------------------------------------------------------------------------
 
 MOST = 20_000
-"""The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
+"""The page has the judged nodes of this many cycles; for others only the decisions and the reasons."""
 SAME_NODE = "on the same node"
 NO_NODE = "on no node"
 COLOURS = {"equally good": "near", "different": "bad", "gated": "held", OTHER_NODE: "near", SAME_NODE: "same"}
@@ -364,18 +365,18 @@ COLOURS = {"equally good": "near", "different": "bad", "gated": "held", OTHER_NO
 
 @attrs.define(repr=False)
 class PodList:
-    """The list of a comparison."""
+    """The list of pods of a comparison."""
 
     document: ComparisonDocument
     _outcomes: dict[str, str] = attrs.Factory(dict)
     """Every outcome that any pod has -> its colour."""
     _texts: dict[str, int] = attrs.Factory(dict)
-    """Each text of the details once -> its number."""
+    """Text of the details -> its number."""
     _rules: dict[tuple[tuple[str, int], ...], int] = attrs.Factory(dict)
-    """Each list of rules with their weights once -> its number."""
+    """List of rules with their weights -> its number."""
 
     def table(self) -> Table:
-        """The list itself: where each pod ends, by which outcome, for which cause, and why."""
+        """The table of pods that differ: the nodes where they end, outcomes, causes and reasons."""
         answer = self.document
         cycles = defaultdict[str, list[int]](list)
         rows = []
@@ -445,7 +446,8 @@ class PodList:
         return self._texts.setdefault(text, len(self._texts))
 
     def _cycle(self, at: int) -> list[Any]:
-        """Title, deciding rule, and of each side its number, decision, error, node and all nodes."""
+        """A cycle's title, deciding rule, and for each side its number, decision, error, node and all
+        nodes."""
         cycle = self.document.differences[at]
         names = [side.name for side in self.document.configurations]
         reason = "; ".join(cause_text(cause) for cause in cycle.causes.values())
@@ -479,12 +481,12 @@ class PodList:
 
 
 def colour_of(at: int) -> str:
-    """The colour of the configuration in that place."""
+    """The colour of configuration number *at*."""
     return f"var(--c{at % 8})"
 
 
 def alone(name: str) -> str:
-    """A pod that one configuration places, and the other one does not.
+    """The outcome of a pod that one configuration places, and the other does not.
 
     >>> alone("a")
     'placed by a alone'
@@ -497,7 +499,7 @@ def outcome_of(
 ) -> str | None:
     """The outcome by which a pod differs under configuration *at* from the first one; None if it does not.
 
-    *ends*: its node under each; *verdicts*: those of its decisions that differ.
+    *ends*: its node under each configuration; *verdicts*: the verdicts on its decisions that differ.
     """
     if document.mode == "locked":
         return next((word for word in ("different", "gated", "equally good") if word in verdicts), None)
@@ -518,11 +520,11 @@ class CompareResult(Result):
     """The pods that get another node under another configuration, and why."""
 
     document: ComparisonDocument
-    """Everything."""
+    """The answer as a record."""
     ends: tuple[ClusterEnd, ...]
-    """How each cluster ends: one for each configuration, or in mode locked that of the first."""
+    """The final state of each configuration's cluster; in mode locked only of the first's."""
     show: int | None = None
-    """How many decisions that differ text lists; None: all."""
+    """How many differing decisions the text form lists; None: all."""
 
     @classmethod
     def of(
@@ -576,7 +578,7 @@ class CompareResult(Result):
         lines = [Words(f"{side.name}: {side.release} ", CodeText(side.text)) for side in sides]
         shares = _decisions_alike(answer.against[0]) if len(answer.against) == 1 else []
         steps = []
-        # Where releases are all that differs, another command names the release of a change.
+        # Where only the releases differ, another command names the release of a change.
         if (
             len(sides) == 2
             and answer.differences
@@ -606,7 +608,8 @@ class CompareResult(Result):
 
 
 def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
-    """*cluster* read, and a new scheduler for each configuration; the first says whose pods wait."""
+    """The input from *cluster*, with new schedulers; the first configuration decides which pods are
+    pending."""
     sides = {name: value for name in NAMES if (value := getattr(options, name)) is not None or name in "ab"}
     side_options = {name: options_given(side, cluster, name) for name, side in sides.items()}
     specs = {name: spec_of(chosen) for name, chosen in side_options.items()}
@@ -615,7 +618,7 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {}
     for name, side in sides.items():
-        # As ``--a`` takes it; what is no text, number or path is named by its kind.
+        # As ``--a`` takes it; a value other than a text, number or path is named by its type.
         values = {"release": side or AUTO}
         if not isinstance(side, str | None):
             values = attrs.asdict(
@@ -635,15 +638,15 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
 
 @asked_by(CompareOptions, "cluster", *NAMES, opens=compared_input, show=None)
 def compare(inputs: ComparisonInput, options: CompareOptions, observer: Observer) -> CompareResult:
-    """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another
+    """Schedule the pending pods of *cluster* under two or more configurations, and say which get another
     node, and why.
 
-    A configuration is what :class:`~kubeclassic.Scheduler` takes: options, or a release alone. They are named
-    a, b and so on::
+    A configuration is options or a release alone, as :class:`~kubeclassic.Scheduler` takes them. They are
+    named a, b and so on::
 
         compare("cluster/", "1.12", Classic(release="1.16", policy="policy.json"))
 
-    The others are compared with *a*, which also says whose pods wait.
+    The others are compared with *a*, which also decides which pods are pending.
     """
     observer.ready(inputs)
     newer = options.newer_labels
@@ -667,12 +670,11 @@ NEWER_LABELS = {
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
 }
-"""Label of a node in the old releases -> the one that newer releases put beside it."""
+"""Node label of old releases -> the label that newer releases add beside it."""
 
 
 def with_newer_labels(scenario: Scenario) -> Scenario:
-    """*scenario* with nodes that have newer releases' labels beside those that they have, as after an
-    upgrade."""
+    """*scenario* with newer releases' labels added to its nodes, as after an upgrade."""
     objects = []
     for item in scenario.objects:
         if isinstance(item, Node):
@@ -690,8 +692,7 @@ def with_newer_labels(scenario: Scenario) -> Scenario:
 
 
 def zones_warning(scenario: Scenario) -> str | None:
-    """A warning if nodes have a zone by the old label only, as constraints over the newer label ignore such
-    nodes."""
+    """A warning if nodes have only the old zone label, as constraints over the newer label ignore them."""
     count = sum(BETA_ZONE in node.labels and TOPOLOGY_ZONE not in node.labels for node in scenario.nodes)
     nodes = "1 node has" if count == 1 else f"{count} nodes have"
     if count:

@@ -1,4 +1,4 @@
-"""The same pods through two or more schedulers: which land elsewhere, and why; and a comparison as data."""
+"""The same pods under two or more schedulers: which get another node, and why; and the comparison as data."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ Verdict = Annotated[
         "or anything else."
     ),
 ]
-"""Of a cycle in which two decide otherwise."""
+"""The verdict on a cycle in which two sides decide differently."""
 VERDICTS = ("same", "equally good", "different", "gated")
-"""Of a cycle, as the first side sees it.
+"""The verdicts on a cycle, as the first side sees it.
 
 ``same``: the same node, or the same victims on the same node. ``equally good``: another node, which the first
-one scores as high as its own, so that it could have taken it as well. ``gated``: one of the two does not try
-the pod, for its scheduling gates. ``different``: all else.
+side scores as high as its own, so it could have taken that as well. ``gated``: one of the two does not try
+the pod, because of its scheduling gates. ``different``: all else.
 """
 
 
@@ -62,9 +62,9 @@ class Loss(Record):
 
     pod: str
     node: str
-    """Where the one puts it."""
+    """Its node under the one configuration."""
     reason: str
-    """What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like,
+    """The obstacle under the other one, in a word or two: a resource, spread constraint, taints and the like,
     or a rule."""
     text: str
     """The other configuration's message."""
@@ -93,11 +93,11 @@ CauseAndError = tuple[Cause, str]
 def losses(
     moved: Iterable[tuple[str, str]], why: Mapping[str, CauseAndError], loser: str, evicted: Mapping[str, str]
 ) -> Losses:
-    """The reasons why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with
-    these nodes.
+    """The pods that have a node under the other side and none under *loser*, with reasons; *moved*: the pods,
+    with these nodes.
 
-    *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and
-    for whom.
+    *why*: the cause and error of the last decision on each pod in which the two differ; *evicted*: the pods
+    that *loser* evicted, and for which pod each.
     """
     pods = []
     for pod, node in moved:
@@ -120,8 +120,8 @@ def losses(
 
 
 def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> str:
-    """The subject of *reasons*, for which one node was turned down: that of most nodes, as *error* counts
-    them.
+    """The subject of the most frequent of *reasons*, which are why one node was rejected; *error* counts the
+    nodes by reason.
 
     >>> main_reason(["Insufficient cpu", "Insufficient memory"], "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory.")
     'memory'
@@ -134,12 +134,13 @@ def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> 
 
 
 class ComparedConfiguration(Record):
-    """One configuration, and how its pods and nodes end. In mode locked the nodes are the same for all."""
+    """One configuration, with its pods and nodes in the end. In mode locked the nodes are the same for
+    all."""
 
     name: str
     """a to h, as on the command line."""
     text: str
-    """As it was asked for."""
+    """The configuration as given."""
     release: str
     summary: Summary
     fragmentation: Mapping[str, float]
@@ -153,7 +154,7 @@ class ComparedConfiguration(Record):
 
 
 class ComparedPod(Record):
-    """The end of a pod in both."""
+    """The end of a pod under both configurations."""
 
     pod: str
     first: str | None
@@ -164,7 +165,7 @@ ComparedPods = tuple[ComparedPod, ...]
 
 
 class FirstDifference(Record):
-    """The first cycle in which the two differ. In mode free all later ones can follow from it."""
+    """The first cycle in which the two differ. In mode free all later differences can follow from it."""
 
     pod: str
     number: Count
@@ -182,24 +183,24 @@ class AgreementCounts(Record):
     decisions: Count
     same: Count
     errors: Count
-    """Of these: both ended in an error, for example of an extender, so they mean nothing."""
+    """Of the same: both ended in an error, for example of an extender, so they mean nothing."""
     equally_good: Count
     different: Count
     gated: Count
     equal_for_both: Count
-    """Of those equally good: the second one, too, scores both nodes the same."""
+    """Of the equally good: the second configuration, too, scores both nodes the same."""
     equal_for_second_alone: Count
-    """Of those that are different: only the second one scores both nodes the same."""
+    """Of the different: only the second configuration scores both nodes the same."""
     same_feasible: Count
-    """The same nodes fit."""
+    """Decisions for which the same nodes fit."""
     same_best: Count
-    """The same nodes are best."""
+    """Decisions for which the same nodes are best."""
     best_within: Count
-    """All best nodes of the second are also best for the first."""
+    """Decisions for which all best nodes of the second are also best for the first."""
 
 
 class CauseCount(Record):
-    """The count of a cause with a verdict."""
+    """The number of decisions with one verdict and one cause."""
 
     verdict: Verdict
     kind: CauseKind
@@ -209,7 +210,7 @@ class CauseCount(Record):
 
 
 class ConfigurationPair(Record):
-    """The first configuration and another one: the pods, where they end, and the decisions that both took."""
+    """The first configuration and another one: where pods end, and how the decisions that both took agree."""
 
     first: str
     second: str
@@ -241,16 +242,16 @@ class ComparedDecision(Record):
     error: str | None
     """The scheduler's own message."""
     room_on: str | None
-    """Where it makes room by preemption."""
+    """The node where it makes room by preemption."""
     victims: Names
     gated: bool
-    """The pod is not tried, because of its scheduling gates."""
+    """Whether the pod is not tried, because of its scheduling gates."""
     nodes: tuple[JudgedNode, ...]
-    """Its result for each node in question."""
+    """Its judgement of each node in question."""
 
 
 class DifferenceCause(Cause, kw_only=True):
-    """The cause of a different decision, and its weight."""
+    """The cause of a different decision, and the verdict on it."""
 
     verdict: Verdict
 
@@ -260,9 +261,9 @@ class DifferingCycle(Record):
 
     pod: str
     number: Count
-    """Which decision, from 0."""
+    """The number of the decision, from 0."""
     retry: bool
-    """It is the pod's second try, after it made room."""
+    """Whether this is another try of the pod, after it made room."""
     decisions: Mapping[str, ComparedDecision]
     """By configuration; one that did not try the pod again is missing."""
     causes: Mapping[str, DifferenceCause]
@@ -280,7 +281,7 @@ class ComparisonDocument(ResultDocument, kw_only=True):
     pods: Count
     """Pods that were to be scheduled."""
     decisions: Count
-    """Retries after a preemption included."""
+    """The number of decisions, including retries after a preemption."""
     configurations: Annotated[tuple[ComparedConfiguration, ...], Meta(min_length=1)]
     against: tuple[ConfigurationPair, ...]
     """Each other configuration compared with the first."""
@@ -298,14 +299,14 @@ class Agreement:
     first: Side
     second: Side
     counts: Counter[str] = attrs.Factory(Counter)
-    """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
+    """Cycles by verdict, and the other counts of :class:`AgreementCounts`, by field."""
     _version: tuple[int, int] | None = None
     _rows: Rows | None = None
-    """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after
-    nodes came or went."""
+    """intp[rows of the second side]: the first side's row of each node; None: both have the same. Computed
+    again after nodes came or went."""
 
     def add(self, first: Decision, second: Decision) -> Literal["same"] | Verdict:
-        """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
+        """Count one cycle and return its verdict; call before the next cycle, as the details are needed."""
         first_best = best(first)
         second_best = best(second)
         counts = self.counts
@@ -339,7 +340,7 @@ class Agreement:
         return outcome
 
     def _rows_of_first(self, rows: Rows) -> Rows:
-        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not
+        """intp[k]: the first side's rows for the second side's *rows*, -1 for nodes that the first does not
         have."""
         first_table = self.first.engine.table
         second_table = self.second.engine.table
@@ -351,14 +352,14 @@ class Agreement:
         return rows if self._rows is None else self._rows.take(rows)
 
     def _mask_of(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it
-        does not have."""
+        """bool[size + 1]: which rows of the first side are among *rows*; the last place is for nodes that it
+        lacks."""
         is_marked = np.zeros(self.first.engine.table.size + 1, np.bool_)
         is_marked[rows] = True
         return is_marked
 
     def record(self) -> AgreementCounts:
-        """As data."""
+        """The counts as a record."""
         counts = self.counts
         named = {
             name: counts[name]
@@ -382,12 +383,12 @@ def _includes(side: Side, rows: Rows, host: str | None) -> bool:
 
 @attrs.define(eq=False, repr=False)
 class Comparison:
-    """The result of a comparison; the others are compared with the first side."""
+    """A comparison of sides, each of them with the first."""
 
     mode: Mode
     sides: list[Side]
     texts: Mapping[str, str]
-    """How each configuration was asked for, by name."""
+    """Name -> the configuration as given."""
     differences: list[DifferingCycle] = attrs.Factory(list)
     agreements: dict[str, Agreement] = attrs.field(init=False)
     cycles: int = 0
@@ -406,7 +407,7 @@ class Comparison:
         first, *others = step.sides
         if (
             first is self.sides[0]
-        ):  # else it does not try this pod again, and an earlier cycle has reported it
+        ):  # else the first side does not retry this pod, and an earlier cycle has reported the difference
             first_decision = step.decisions[first.name]
             verdicts = dict[str, Verdict]()
             for side in others:
@@ -443,7 +444,7 @@ class Comparison:
         self.cycles += 1
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> ComparisonDocument:
-        """Everything."""
+        """The comparison as a record."""
         configurations = []
         for side in self.sides:
             simulation = side.simulation
@@ -472,7 +473,7 @@ class Comparison:
         )
 
     def _against(self, side: Side) -> ConfigurationPair:
-        """The first side and another one: where each pod is at the end."""
+        """The comparison of *side* with the first one: where each pod ends, and how decisions agree."""
         leader = self.sides[0]
         name = side.name
         alike = 0
@@ -499,7 +500,7 @@ class Comparison:
         )
 
         first_difference = None
-        if differing:  # in mode free all later ones may follow from it
+        if differing:  # in mode free all later differences may follow from it
             first_cycle = differing[0]
             cause = first_cycle.causes[name]
             why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
@@ -542,10 +543,11 @@ def compare(
     texts: Mapping[str, str] | None = None,
     observer: Observer = SILENT,
 ) -> Comparison:
-    """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides
-    on the order of pods.
+    """Schedule the pending pods of *scenario* with each of *engines*, by name; they must be new. The first
+    decides the order of pods.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod names a profile that one of them lacks,
+    and :class:`~kubeclassic.exceptions.UnknownNameError` for another *mode*.
     """
     if mode not in MODES:
         raise UnknownNameError(f'mode: expected {" or ".join(MODES)}, got "{mode}"')
@@ -584,7 +586,7 @@ def side_name(answer: ComparisonDocument, at: int) -> str:
 
 
 def verdict(answer: ComparisonDocument) -> str:
-    """The outcome in one sentence: who loses, and for what."""
+    """The outcome in one sentence: which pods lose their place, and why."""
     if answer.differences:
         return ". ".join([_against(answer, at) for at in range(len(answer.against))])
     if not answer.decisions:
@@ -594,20 +596,21 @@ def verdict(answer: ComparisonDocument) -> str:
 
 
 def in_error(agreement: AgreementCounts) -> str:
-    """The number of equal decisions that say nothing."""
+    """The words on equal decisions that say nothing, as they ended in an error on both sides; empty if there
+    are none."""
     of_them = " of them" if agreement.decisions > 1 else ""
     return f", but {agreement.errors:,}{of_them} ended in an error on both sides" if agreement.errors else ""
 
 
 def _against(answer: ComparisonDocument, at: int) -> str:
-    """One configuration beside the first."""
+    """The outcome of pair number *at*: one configuration beside the first."""
     pair = answer.against[at]
     lost = len(pair.lost.pods)
     gained = len(pair.gained.pods)
     first = label(answer, 0)
     second = label(answer, at + 1)
     if not lost and not gained:
-        # No pod gains or loses a place: how many decisions are other ones.
+        # No pod gains or loses a place: say how many decisions differ.
         agreement = pair.agreement
         moved = len(pair.elsewhere)
         gated = len(pair.gated)
@@ -637,5 +640,5 @@ def _against(answer: ComparisonDocument, at: int) -> str:
 
 
 def reasons_of(group: Losses) -> str:
-    """For what pods have no place."""
+    """The reasons why pods have no place, in words."""
     return for_reasons({reason.reason: reason.pods for reason in group.reasons})

@@ -1,4 +1,4 @@
-"""What the server answers: a status, headers and JSON, or a watch; and the Status bodies of errors, word for
+"""The server's answers: a status, headers and JSON, or a watch; and the Status bodies of errors, word for
 word."""
 
 import json

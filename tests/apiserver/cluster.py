@@ -132,7 +132,7 @@ class User:
         )
 
     def add_pods(self, count, *, prefix="pod-"):
-        """So many pods of one kind; their names."""
+        """Add *count* pods of one kind, and return their names."""
         names = [f"{prefix}{number}" for number in range(count)]
         for name in names:
             self.create("pods", pod_manifest(name))

@@ -205,7 +205,7 @@ def invalid(resource, name, why):
 
 
 def frozen_spec(spec):
-    """What of a pod's spec may not change."""
+    """The part of a pod's spec that may not change."""
     changing = ("containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates")
     lists = {
         name: [{**each, "image": ""} for each in spec.get(name, ())]

@@ -1,4 +1,4 @@
-"""Which resources a version of the API server has, and what is particular to each."""
+"""The resources of each version of the API server, and the properties of each."""
 
 from functools import cached_property
 
@@ -15,7 +15,7 @@ class Resource:
     kind: str
     is_namespaced: bool = True
     has_status: bool = False
-    """It has a status subresource, so a PUT of the object leaves the status as it was."""
+    """Whether it has a status subresource, so that a PUT of the object leaves the status as it was."""
     needs_version: bool = False
     """A PUT without a resourceVersion is refused."""
     is_cached: bool = True

@@ -115,7 +115,7 @@ class Storage:
     clock: object = time.time
     """Seconds since 1970, for the times in objects."""
     history: int = 50_000
-    """How many changes are kept; what is older is compacted."""
+    """The number of changes that are kept; older ones are compacted."""
     seed: int = 0
     revision: int = 1
     compacted: int = 0
@@ -179,8 +179,7 @@ class Storage:
             self.log.popleft()
 
     def restart(self):
-        """What a restart of the server does: all watches end, and the watch cache begins at the present
-        revision."""
+        """Restart the server: all watches end, and the watch cache begins at the present revision."""
         self.cache_start = self.revision
         for watch in [watch for watches in self.watches.values() for watch in watches]:
             watch.close()

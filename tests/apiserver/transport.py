@@ -15,7 +15,7 @@ BOOKMARK_BEFORE_END = 2.0
 
 @attrs.frozen
 class Fault:
-    """What goes wrong with one request. The defaults are: nothing."""
+    """The faults of one request; by default none."""
 
     delay: float = 0
     """Seconds before the server sees the request."""

@@ -36,7 +36,7 @@ def amounts(resources):
 
 
 def requests(pod):
-    """What a pod takes of its node: the sum of its containers, at least as much as each init container, and
+    """A pod's requests from its node: the sum of its containers, at least as much as each init container, and
     one pod."""
     spec = pod["spec"]
     total = Counter()
@@ -65,7 +65,7 @@ def clash(one, other):
 
 @attrs.define
 class Load:
-    """What is on one node."""
+    """The pods on one node."""
 
     pods: dict = attrs.field(factory=dict)
     """By UID."""
@@ -101,7 +101,7 @@ class Watcher:
 
     @property
     def bound(self):
-        """How many pods were bound so far."""
+        """The number of pods bound so far."""
         return len(self.hosts)
 
     def waiting(self):
@@ -161,7 +161,7 @@ class Watcher:
 
 
 def _excess(total, node, wanted):
-    """Of which resources that a pod wants there is more on the node than it has."""
+    """The resources of *wanted* of which the node's pods take more than it has."""
     room = amounts(node["status"].get("allocatable") or {})
     for name in wanted:
         if wanted[name] and total[name] > room[name]:

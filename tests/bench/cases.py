@@ -1,9 +1,9 @@
-"""The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another
-release than its own.
+"""The case to time: read from a file, or generated in the shapes of upstream's scheduler_perf, perhaps for
+another release than its own.
 
-What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too,
-have what admission and controllers add, unless they are wanted bare. Documents are generated one by one, so
-that a cluster of 300,000 pods is never in memory as JSON.
+Generated nodes have 4 cpu, 32Gi and 110 pods, in 3 zones; generated pods 100m and 500Mi. All pods, also those
+of files, have the fields that admission and controllers add, unless they are bare. Documents are generated
+one by one, so that a cluster of 300,000 pods is never in memory as JSON.
 """
 
 from functools import cache
@@ -29,12 +29,12 @@ STRIDE = 7919
 """A prime: bound pod *i* is on node *i* times this, so that pods are spread evenly but not in order."""
 NODE_MILLICORES = 4000
 LOWER_PODS = 30
-"""Bound pods a node of kind ``preemption``, by default."""
+"""Bound pods per node in the kind ``preemption``, by default."""
 
 
 @attrs.frozen(eq=False)
 class Documents:
-    """Documents that each loop over them generates again."""
+    """Documents that are generated anew in each loop."""
 
     make: object
     bare: bool
@@ -44,7 +44,7 @@ class Documents:
 
 
 def as_admitted(item):
-    """*item*, a pod as it is once a ReplicaSet has made it and admission has let it in."""
+    """*item*; a pod with the fields that a ReplicaSet and admission add."""
     if item.get("kind") != "Pod":
         return item
     has_owner = "ownerReferences" in item["metadata"]
@@ -53,26 +53,26 @@ def as_admitted(item):
 
 @attrs.frozen(kw_only=True)
 class CaseSize:
-    """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of
+    """The size of a case to generate. Its pods have *templates* different sizes, each of them a template of
     its own for the scheduler."""
 
     kind: str = "basic"
     nodes: int = 1000
     existing: int = None
-    """Bound pods; None: 1,000, or 30 a node of kind ``preemption``."""
+    """Bound pods; None: 1,000, or 30 per node in the kind ``preemption``."""
     pods: int = 1000
     templates: int = 1
 
     @property
     def bound(self):
-        """How many pods are bound at the start."""
+        """The number of bound pods at the start."""
         if self.existing is not None:
             return self.existing
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
 
     def case(self, release, percentage=100, *, bare=False):
-        """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what
-        admission adds."""
+        """The conformance case; ``objects`` and ``pending`` are generated as they are read. *bare*: without
+        the fields that admission adds."""
         known = RELEASES.get(release)
         gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
         config = {
@@ -159,7 +159,7 @@ def _pod(name, form, *, on="", priority=0):
 
 @cache
 def _forms(turn):
-    """The forms of all kinds, for pods whose number leaves *turn* when it is divided by groups and apps."""
+    """The forms of all kinds, for pods whose number has the remainder *turn* by groups and apps."""
     text = Path(__file__).with_suffix(".yaml").read_text()
     app = ("web", "db", "cache")[turn % 3]
     return yaml.safe_load(text.replace("@GROUP@", f"g{turn % GROUPS}").replace("@APP@", app))
@@ -169,12 +169,11 @@ def _forms(turn):
 
 
 def read_case(path, release=None, *, bare=False):
-    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node
-    wait.
+    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node are
+    pending.
 
-    *release*: in place of the one that the case names; gates that it does not know are left out. With
-    manifests all nodes are scored and preemption is off. *bare*: pods as the file has them, without what
-    admission adds.
+    *release*: in place of the case's own; gates that it does not know are left out. With manifests all nodes
+    are scored and preemption is off. *bare*: pods as in the file, without the fields that admission adds.
     """
     case = _read(path, release)
     return (

@@ -1,9 +1,9 @@
-"""How much work a decision is, in counts and not in seconds: calls of our functions, calls of numpy, and rows
-that rules look at.
+"""The work of a decision in counts, not in seconds: calls of kubeclassic's functions, calls of numpy, and
+rows that rules read.
 
 Counts are the same on every machine, so a change that makes decisions dearer is seen at once.
-``tests/test_counts.py`` holds them to the figures in ``counts.json``; ``python tests/bench/counts.py
---write`` puts today's there.
+``tests/test_counts.py`` compares them with the figures in ``counts.json``; ``python tests/bench/counts.py
+--write`` writes today's.
 """
 
 import argparse
@@ -27,7 +27,7 @@ FIGURES = Path(__file__).with_name("counts.json")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"
 TESTS = ROOT + "tests/"
 LIBRARIES = "/site-packages/"
-"""Where other packages are, which an environment in the checkout has below its root."""
+"""The folder of other packages, which is below the root if the checkout has an environment."""
 RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
 SHAPES = {
     kind: CaseSize(kind=kind, nodes=300, existing=100, pods=200)
@@ -56,7 +56,7 @@ ROWS = "rows"
 
 
 def counted(name):
-    """The counts of the decisions of one case, those of loading its cluster left out."""
+    """The counts of the decisions of one case, without loading its cluster."""
     shape, release, percentage = CASES[name]
     case = shape.case(release, percentage)
     run = Run(build(case, {}), details=False)
@@ -93,8 +93,8 @@ def _count(found, frame, event, called):
 
 
 def _is_of_numpy(called):
-    """Whether it is a call of numpy. To look up one element is none, written ``scores.item(row)`` or
-    ``scores[row]``."""
+    """Whether *called* is a numpy function. The look-up of one element does not count, neither
+    ``scores.item(row)`` nor ``scores[row]``."""
     if getattr(called, "__name__", "") == "item":
         return False
     owner = getattr(called, "__self__", None)
@@ -104,7 +104,7 @@ def _is_of_numpy(called):
 
 
 def main():
-    """Print the counts a pod of each case, or write them to the file of figures."""
+    """Print each case's counts per pod, and write the counts to the file of figures if asked."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""How cost grows with nodes, bound pods, distinct templates, and with preemption; see README.md beside this
+"""The growth of cost with nodes, bound pods, distinct templates, and preemption; see README.md beside this
 file."""
 
 import argparse
@@ -50,14 +50,14 @@ SERIES = {
         [(n, CaseSize(kind="preemption", nodes=n, pods=200)) for n in (100, 300, 1000, 2500, 5000)],
     ),
 }
-"""Series -> what grows, and the cases by how large that is."""
+"""Series -> the quantity that grows, and the cases by its size."""
 BY_RELEASE = "releases"
 KINDS = ("basic", "affinity", "spread", "mixed")
-"""The kinds of pods that all releases are measured with."""
+"""The kinds of pods with which all releases are measured."""
 
 
 def measured(series, repeat, most):
-    """One row a case, up to the size *most*."""
+    """One row for each case, up to the size *most*."""
     for size, shape in SERIES[series][1]:
         if size <= most:
             runs = [timed(shape.case(RELEASE)) for _ in range(repeat)]
@@ -67,7 +67,7 @@ def measured(series, repeat, most):
 
 
 def by_release(repeat):
-    """Pods a second of each release, by the kind of the pods that wait."""
+    """Pods per second of each release, by the kind of the pending pods."""
     rows = []
     for release in ALL_RELEASES:
         cases = {kind: CaseSize(kind=kind, nodes=5000).case(release) for kind in KINDS}
@@ -81,7 +81,7 @@ def by_release(repeat):
 
 
 def as_markdown(results, releases, picture):
-    """The same tables as a document, under the picture, and that of the *releases*."""
+    """The tables of *results* and *releases* as a document, below the *picture*."""
     lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
     for series, rows in results.items():
         grows, _, given = SERIES[series][0].partition(" (")
@@ -108,7 +108,7 @@ def as_markdown(results, releases, picture):
 
 
 def draw(results, path):
-    """Pods/s by size, one picture for each thing that grows."""
+    """Draw pods/s by size, in one picture for each quantity that grows."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -137,7 +137,7 @@ def draw(results, path):
 
 
 def given(series):
-    """What all cases of a series have most of: ``10,000 nodes``."""
+    """The first property that all cases of a series share: ``10,000 nodes``."""
     return SERIES[series][0].partition("(")[2].split(", ")[0]
 
 

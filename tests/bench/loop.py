@@ -1,12 +1,12 @@
-"""Times the scheduling loop on one case, and prints a line of JSON.
+"""The timing of the scheduling loop on one case, printed as a line of JSON.
 
     python tests/bench/loop.py [--repeat N] [--check HOSTS] [--release R] [--bare] CASE
 
 ``cpu_seconds`` is processor time of the first snapshot of the cluster and of all decisions, the median of the
 runs; ``loop_seconds`` that of the decisions alone, the best run; ``calibration`` that of a fixed loop, a
-measure of the machine. Pods have what admission and controllers add to them, a volume with a token above all;
-with ``--bare`` they are as the file has them. With ``--check`` each pod must get the host that the file has
-for it, else the exit status is 1.
+measure of the machine. Pods have the fields that admission and controllers add, above all a token volume;
+with ``--bare`` they are as in the file. With ``--check`` each pod must get its host in the file, else the
+exit status is 1.
 """
 
 import argparse
@@ -32,12 +32,12 @@ from kubeclassic.simulation.conform import build, decisions, read_items
 from tests.bench.cases import read_case
 
 SHOWN = 5
-"""Pods with another host that are named."""
+"""The number of pods with another host that are named."""
 
 
 @attrs.frozen
 class Timing:
-    """One run over a case; seconds are of processor time."""
+    """One run over a case, in seconds of processor time."""
 
     hosts: dict
     load_seconds: float
@@ -46,17 +46,17 @@ class Timing:
 
     @property
     def cpu_seconds(self):
-        """The loop with the first snapshot."""
+        """The processor time of the loop with the first snapshot."""
         return self.prepare_seconds + self.loop_seconds
 
     @property
     def rate(self):
-        """Pods a second of the loop alone."""
+        """Pods per second of the loop alone."""
         return len(self.hosts) / self.loop_seconds
 
 
 def timed(case):
-    """Load *case* and time its decisions, which are taken without the details of every node."""
+    """Load *case* and time its decisions, which are made without the details of every node."""
     gc.collect()
     begun = time.process_time()
     run = Run(build(case, {}), details=False)
@@ -102,7 +102,7 @@ def read_hosts(path, release):
 
 
 def differing(found, wanted):
-    """Where pods have another host than they should, a line each. A pod may be given by its name without
+    """A line for each pod with another host than it should have. A pod may be given by its name without
     namespace."""
     by_name = {key.partition("/")[2]: host for key, host in found.items()}
     for pod, host in wanted.items():
@@ -116,7 +116,7 @@ def differing(found, wanted):
 
 
 def main(words=None):
-    """Time, check and print; answers the exit status."""
+    """Time, check and print; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

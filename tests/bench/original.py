@@ -1,8 +1,8 @@
-"""Measures our pods a second beside the original's, and puts the table into ``docs/speed/performance.md``
-with ``--write``.
+"""The pods per second of kubeclassic beside kube-scheduler's; with ``--write`` the table is put into
+``docs/speed/performance.md``.
 
 Each case is timed by several processes, which take turns, so that a busy minute of the machine spoils no
-single row; each has ``--repeat`` runs. The hosts of cases of 1.16 are checked in each of them.
+single row; each has ``--repeat`` runs. Each checks the hosts of cases of 1.16.
 """
 
 import argparse
@@ -29,22 +29,22 @@ END = "<!-- end of the table of tests/bench/original.py -->"
 HEAD = """| case | release | with preparation, median | loop alone, best | the original, median | ratio |
 |---|---|---:|---:|---:|---:|"""
 MADE = CaseSize(nodes=5000, pods=1000, templates=1000)
-"""A case of 1,000 pods that all request something else."""
+"""A case of 1,000 pods that all have different requests."""
 
 
 @attrs.frozen
 class Beside:
-    """A case, and the original's pods a second of wall time on it: the median of three runs on two quiet
+    """A case, and kube-scheduler's pods per second of wall time on it: the median of three runs on two quiet
     cores, with 16 workers."""
 
     case: str
-    """Empty: the one that is MADE."""
+    """The name of the case; empty: that of MADE."""
     release: str
     original: float
 
     @property
     def name(self):
-        """What the table calls it."""
+        """The name in the table."""
         return self.case or "basic-5000, 1,000 different requests"
 
     def measure(self, repeat):

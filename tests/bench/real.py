@@ -1,11 +1,11 @@
-"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same
-run.
+"""The cost of whole commands on a dump like a real cluster's, beside ``json.load`` of the same file in the
+same run.
 
     python tests/bench/real.py [--nodes 1000,5000,15000] [--only simulate,drain] [--packed]
 
-Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of
-``json.load``; the most memory that it had; and how many of its decisions were read off a board. Ratios hold
-on a busy machine, seconds do not. It prints a table in Markdown.
+Each command runs in its own process. A table in Markdown has the user CPU of the process and its children,
+also as a ratio to that of ``json.load``; its peak memory; and how many of its decisions were read off a
+board. Ratios hold on a busy machine, seconds do not.
 """
 
 import json
@@ -35,23 +35,23 @@ POD = manifest(
     apiVersion="v1",
     spec=yaml.safe_load("{containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}"),
 )
-"""The pod that ``capacity`` asks about."""
+"""The pod template for ``capacity``."""
 HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"
 
 
 @attrs.frozen
 class Cost:
-    """What a process took."""
+    """The cost of a process."""
 
     seconds: float
     megabytes: float
     decisions: int
-    """Decisions of it, each try of a pod one."""
+    """The number of decisions; each try of a pod is one."""
     detours: dict
-    """Why decisions were not quick -> how many."""
+    """The reason why decisions were not quick -> their number."""
 
     def line(self, name, base):
-        """Its row in the table; *base*: the seconds of ``json.load``."""
+        """The row in the table; *base*: the seconds of ``json.load``."""
         detours = "; ".join(f"{count:,} {why}" for why, count in self.detours.items())
         quick = (
             f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
@@ -62,7 +62,7 @@ class Cost:
 
 
 def commands(dump, path, pod):
-    """What is measured -> the words of the command, or what else it is."""
+    """Name of a measurement -> the words of the command, or of another task."""
     return {
         JSON: [JSON, path],
         LOAD: [LOAD, path],
@@ -88,7 +88,7 @@ def commands(dump, path, pod):
 
 
 def measured(dump, only):
-    """The lines of the table of one dump, as they come."""
+    """The lines of the table of one dump, each as soon as it is measured."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "dump.json")
         pod = Path(folder, "pod.json")
@@ -104,7 +104,7 @@ def measured(dump, only):
 
 
 def cost_of(words):
-    """What a process of its own takes for *words*. Raises :class:`click.ClickException` where it fails."""
+    """The cost of *words* in their own process. Raises :class:`click.ClickException` where it fails."""
     with TemporaryDirectory() as folder:
         notes = Path(folder, "notes")
         errors = Path(folder, "errors")
@@ -128,7 +128,7 @@ def cost_of(words):
 
 
 def child(notes, words):
-    """Do what *words* say, and write what is to be noted; answers the exit status."""
+    """Run *words*, write the counts to *notes*, and return the exit status."""
     found = {"decisions": 0, "detours": {}}
     status = 0
     if words[0] == JSON:
@@ -149,8 +149,8 @@ def child(notes, words):
 
 
 def run_command(words):
-    """Run ``kubeclassic`` as a user does; answers the exit status, and how many decisions of all schedulers
-    were not quick, by the reason; None: those that were."""
+    """Run ``kubeclassic`` as a user does. Returns the exit status, and the number of decisions of all
+    schedulers that were not quick, by reason; None: those that were."""
     from kubeclassic.__main__ import main as program
     from kubeclassic.core.incremental.quick import QuickPath
 
@@ -160,7 +160,7 @@ def run_command(words):
 
     def prepared(self, **named):
         prepare(self, **named)
-        self.detours = decisions  # and no path is kept, so that schedulers go as they do without the count
+        self.detours = decisions  # the path itself is not kept, so schedulers run as without the count
 
     def row(self, cycle):
         found = read(self, cycle)
@@ -178,7 +178,7 @@ def run_command(words):
 
 
 def lab_step(path):
-    """The seconds of one step of the lab, a weight that is moved, after its first answer."""
+    """The seconds of one step of the lab, the change of a weight, after its first answer."""
     from resource import RUSAGE_SELF, getrusage
 
     from msgspec.structs import replace
@@ -204,7 +204,7 @@ def lab_step(path):
 @click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
 def main(nodes, waiting, only, packed):
     """Measure, and print a table for each size."""
-    # Commands run compiled, as what is installed does.
+    # Commands run from compiled files, as an installed package does.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for size in map(int, nodes.split(",")):
         for line in measured(

@@ -1,10 +1,11 @@
-"""A dump as kubectl prints one of a real cluster: pools, zones, ten pods a node, and pods that wait in turns.
+"""A dump like kubectl's of a real cluster: node pools, zones, ten pods per node, and pending pods of
+applications in turn.
 
     python tests/bench/realdump.py --nodes 1000 dump.json
 
-Objects have what admission, controllers and kubelets give them. Each is written from a text that its template
-was turned into once, so that a dump of gigabytes takes seconds and no memory. The same size gives the same
-dump.
+Objects have the fields that admission, controllers and kubelets add. Each is written from the text of its
+template, which is made once, so that a dump of gigabytes takes seconds and no memory. The same size gives the
+same dump.
 """
 
 import copy
@@ -33,12 +34,12 @@ LETTERS = "@LETTERS@"
 NUMBER = "@NUMBER@"
 HIGH = "@HIGH@"
 LOW = "@LOW@"
-"""What each object of a template has of its own, as it stands in the template's text."""
+"""The marks in a template's text that each object replaces by its own values."""
 TEMPLATES = Path(__file__).with_suffix(".yaml").read_text().split("---\n")
-"""A node, a pod, its ReplicaSet and Service, and what some pods ask for."""
+"""The templates of a node, a pod, its ReplicaSet and Service, and of some pods' further demands."""
 TABLES = yaml.safe_load(TEMPLATES[5])
-"""The sizes of pods, the pools of nodes, and ``wishes``: of a hundred applications those below the number,
-and not below the one before it -> what they ask for."""
+"""The sizes of pods, the pools of nodes, and ``wishes``: number below which (and not below the one before) an
+application's number is, modulo 100 -> the demand of its pods."""
 
 
 @attrs.frozen
@@ -49,11 +50,11 @@ class Pool:
     cores: int
     gibibytes: int
     share: int
-    """Of a hundred nodes."""
+    """The number of its nodes in a hundred."""
 
     @property
     def name(self):
-        """As nodes have it in a label."""
+        """The name in nodes' labels."""
         return f"pool-{self.number:02}"
 
 
@@ -64,7 +65,7 @@ TAINTS = {SPOT: TABLES["taints"]["spot"], GPU: TABLES["taints"]["gpu"]}
 
 
 def made(number, words):
-    """A template with *words* in place of their marks."""
+    """The template *number* with *words* in place of their marks."""
     text = TEMPLATES[number]
     for word, value in words.items():
         text = text.replace(f"@{word}@", str(value))
@@ -102,15 +103,15 @@ def _image(number):
 
 @attrs.frozen(slots=False)
 class App:
-    """An application: a ReplicaSet, for every second one a Service, and pods that are all alike."""
+    """An application: a ReplicaSet, pods that are all alike, and for every second application a Service."""
 
     number: int
     waits: bool
-    """Its pods have no nodes."""
+    """Whether its pods have no nodes."""
 
     @cached_property
     def words(self):
-        """What its objects have in place of marks."""
+        """Mark -> the value in its objects."""
         name = f"{'waiting' if self.waits else 'bound'}-app-{self.number:05}"
         code = f"{self.number * 7919 % 10**9:09}"
         lots = random.Random(name)
@@ -132,12 +133,12 @@ class App:
 
     @property
     def key(self):
-        """Its namespace and its ReplicaSet, which the keys of its pods begin with."""
+        """Its namespace and its ReplicaSet, with which the keys of its pods begin."""
         return f"{self.words['NAMESPACE']}/{self.words['OWNER']}"
 
     @property
     def wish(self):
-        """What its pods ask for."""
+        """The name of its pods' further demand."""
         return next(wish for most, wish in TABLES["wishes"].items() if self.number % 100 < most)
 
     @cached_property
@@ -177,12 +178,12 @@ class RealDump:
     nodes: int = 1000
     waiting: int = 10_000
     templates: int = 200
-    """Of the pods that wait, which take turns."""
+    """The number of pending pods' templates, which take turns."""
     packed: bool = False
-    """Without kubectl's spaces."""
+    """Whether the dump is without kubectl's spaces."""
 
     def write(self, path):
-        """Write it to *path*."""
+        """Write the dump to *path*."""
         between, ends = (",", ("", "")) if self.packed else (",\n", ("\n", "\n    "))
         with path.open("w", buffering=1 << 22) as file:
             file.write(
@@ -194,21 +195,21 @@ class RealDump:
 
     @cached_property
     def pools(self):
-        """Of each node."""
+        """The pool of each node."""
         return random.Random(7).choices(POOLS, [pool.share for pool in POOLS], k=self.nodes)
 
     def node_name(self, number):
-        """That of a node."""
+        """The name of node *number*."""
         return f"prod-{self.pools[number].name}-{letters(number * 7919)}"
 
     @property
     def last_pod(self):
-        """The key of the last pod that waits."""
+        """The key of the last pending pod."""
         app = App((self.waiting - 1) % self.templates, waits=True)
         return f"{app.key}-{_pod_letters(self.waiting - 1)}"
 
     def _texts(self):
-        """The objects."""
+        """The texts of all objects."""
         apps = [App(number, waits=False) for number in range(max(200, self.nodes // 10 * PODS_A_NODE // 10))]
         waiting = [App(number, waits=True) for number in range(self.templates)]
         yield from self._node_texts()
@@ -234,8 +235,8 @@ class RealDump:
             yield _filled(texts[number % len(apps)], number + 10**8 * (1 + app.waits), words)
 
     def _hosts(self):
-        """For one bound pod after the other: a node without taints, and one of spot, both drawn by their
-        cores."""
+        """For each bound pod in turn: a node without taints, and a spot node, both drawn with their cores as
+        weights."""
         lots = random.Random(11)
         numbers = range(self.nodes)
         plain = [number for number in numbers if self.pools[number] not in TAINTS]
@@ -259,7 +260,7 @@ def _pod_letters(number):
 
 
 def _filled(text, number, words):
-    """The text of a template with what its object *number* has of its own."""
+    """The text of a template with the values of its object *number*."""
     uid = f"{number:08x}-0000-4000-8000-{number * 2654435761 % 2**48:012x}"
     own = {
         **words,

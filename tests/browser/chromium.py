@@ -59,7 +59,8 @@ class Chromium:
 
     @contextmanager
     def in_use(self):
-        """What opens pages; outside of the block other tests of this process may run loops of their own."""
+        """The context that opens pages; outside the block other tests of this process may run their own
+        loops."""
         asyncio._set_running_loop(self._loop)
         self.visits.begin()
         try:

@@ -62,7 +62,7 @@ def _clicked(page, what):
 
 
 def picture(page):
-    """What the window shows."""
+    """A screenshot of the window."""
     found = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     return found.resize((WIDTH, round(found.height * WIDTH / found.width)), Image.Resampling.LANCZOS)
 

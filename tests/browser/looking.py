@@ -1,4 +1,4 @@
-"""What is looked at in a page: all of it is asked of the browser in one call each."""
+"""Inspections of a page, each in one call of the browser."""
 
 from io import BytesIO
 
@@ -52,14 +52,14 @@ def headings(page):
 
 
 def brightness(page):
-    """How bright the page and its text are, from 0 to 1."""
+    """The brightness of the page and of its text, from 0 to 1."""
     behind, text = page.evaluate(BRIGHTNESS)
     return behind, text
 
 
 def serious_faults(page, *, colours_alone=False):
-    """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and
-    nothing else."""
+    """The serious accessibility faults of *page* that axe-core finds; *colours_alone*: only those of text
+    contrast."""
     from axe_playwright_python.sync_playwright import Axe
 
     chosen = {"runOnly": ["color-contrast"]} if colours_alone else {}

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 OPENB = "OPENB"
 """In the arguments of a subject: the openb trace as manifests, 1,523 nodes and 8,152 pods."""
 SOME = "SOME"
-"""The same with its first pods alone, for commands that decide often."""
+"""The cluster with its first pods only, for commands that decide often."""
 FIRST = 2000
 
 
@@ -106,7 +106,7 @@ class Workshop:
         return self._made(subject, "html", shared)
 
     def record(self, subject, shared=None):
-        """What ``-o json`` of the same command says."""
+        """The output of the same command with ``-o json``."""
         return json.loads(self._made(subject, "json", shared).read_text())
 
     def _made(self, subject, form, shared):

@@ -44,11 +44,11 @@ class Running:
         return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
 
     def answer(self, page):
-        """What the lab answers to the state that the page shows."""
+        """The lab's answer for the state that the page shows."""
         return answered(self.app.lab, self.state(page))
 
     def simulated(self, page):
-        """What ``simulate`` says of it."""
+        """The answer of ``simulate`` for that state."""
         return fresh(self.app.lab, self.state(page))
 
 

@@ -18,7 +18,7 @@ class Sheet:
 
     @property
     def fill(self):
-        """How far down the sheet its text goes: 1 is the foot."""
+        """The part of the sheet's height that text fills: 1 is the foot."""
         return 1 - min(at for at, _, _ in self.lines) / self.height
 
     @property

@@ -27,12 +27,12 @@ class DataTable:
 
     @property
     def count(self):
-        """How many rows are in it."""
+        """The number of rows."""
         return self.data["count"]
 
     @property
     def matching(self):
-        """How many rows are shown, as it says itself."""
+        """The number of rows shown, as the table states it."""
         words = self.root.locator(".count").inner_text().replace(",", "").split()
         assert len(words) < 3 or words[1] != "of" or int(words[2]) == self.count
         return int(words[0])
@@ -45,7 +45,7 @@ class DataTable:
         return self.heads.nth(at).get_attribute("aria-sort"), self.page.evaluate(ORDER, self.name)
 
     def saved(self, folder):
-        """What its CSV file holds."""
+        """The content of its CSV file."""
         with self.page.expect_download() as download:
             self.root.get_by_role("button", name="Save as CSV").click()
         file = folder / "saved.csv"
@@ -59,7 +59,7 @@ class DataTable:
 
 
 def fresh_tables_of(page):
-    """As :func:`tables_of`, as they are at first."""
+    """The tables of :func:`tables_of` in their initial state."""
     found = tables_of(page)
     for table in found:
         table.reset()

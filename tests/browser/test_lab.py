@@ -60,7 +60,7 @@ def test_other_moves(lab, visit):
 
 
 def test_an_error_stands_at_its_field(lab, visit):
-    """What cannot be done is told beside the field; the text that was typed stays."""
+    """An error appears beside its field; the text that was typed stays."""
     page = opened(lab, visit)
     page.fill("#cluster textarea", "pod nope/* requests.cpu=2")
     page.press("#cluster textarea", "Enter")
@@ -92,8 +92,8 @@ def test_why_and_matrix(lab, visit):
 
 
 def test_why_nowhere(lab, visit):
-    """Of a pod that fits nowhere the reasons in words, those of the scheduler and the nodes that turn it
-    down are there."""
+    """For a pod that fits nowhere the page has the reasons in words, the scheduler's message, and the nodes
+    that reject it."""
     page = opened(lab, visit)
     page.click("#tab-pods")
     page.click("#list .labrows .link[data-full='analytics/yearly-report']")
@@ -119,7 +119,7 @@ def test_pins_side_by_side(lab, visit):
 
 
 def test_a_second_page(lab, visit):
-    """What one page does another one shows, and a page that is opened later too."""
+    """A change on one page shows on another page, and on pages that are opened later."""
     first = opened(lab, visit)
     second = first.context.new_page()
     second.goto(lab.url)

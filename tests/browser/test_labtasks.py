@@ -1,4 +1,4 @@
-"""What a newcomer does in the lab, in few clicks; rules that cannot move, new nodes, and whole words."""
+"""A newcomer's tasks in the lab, in few clicks; rules that cannot move, new nodes, and whole words."""
 
 import attrs
 import pytest
@@ -27,7 +27,7 @@ BROKEN = """() => {
 
 @attrs.define
 class Clicks:
-    """How often something was clicked."""
+    """The number of clicks."""
 
     count: int
 
@@ -58,8 +58,8 @@ def test_no_sliders(lab, visit):
 
 
 def test_five_tasks(lab, visit):
-    """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the
-    other."""
+    """Five tasks one after the other: find why a pod waits, make it fit, see how many more fit, compare two
+    releases, save it all."""
     page = opened(lab, visit, viewport=SIZES[1])
     clicks = Clicks(0)
 

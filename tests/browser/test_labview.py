@@ -1,5 +1,4 @@
-"""What the lab shows and offers: its first view, grey while it works, forms, what would help, two maps,
-presets, links."""
+"""The lab's page: its first view, grey while it works, forms, suggestions, two maps, presets, links."""
 
 import json
 from itertools import pairwise
@@ -121,7 +120,7 @@ def test_applied_and_undone(lab, visit):
 
 
 def test_the_next_question_ends_it(lab, visit):
-    """What helps stands there as soon as it is found; the next choice ends the search, and is answered."""
+    """A suggestion appears as soon as it is found; the next choice ends the search, and is answered."""
     page = opened(lab, visit)
     searching = Searching()
     own = lab.app.lab

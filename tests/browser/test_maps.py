@@ -28,7 +28,7 @@ PLACE = """([node, side]) => {
 
 
 def map_data(page):
-    """What the first map of *page* knows."""
+    """The data of the first map of *page*."""
     return page.evaluate("Object.values(kubeclassic.maps)[0].data")
 
 

@@ -49,7 +49,7 @@ def test_every_width_fits(subject, page_file, visit):
 
 @few
 def test_it_is_dark_where_that_is_wished(subject, page_file, visit):
-    """Who wishes dark pages gets one; a button changes that, and the choice is kept."""
+    """A page is dark for users who prefer that; a button changes it, and the choice is kept."""
     page = visit(page_file.as_uri(), color_scheme="dark")
     behind, text = brightness(page)
     assert behind < 0.3 < 0.7 < text

@@ -17,7 +17,7 @@ SMALL = [one for one in EXAMPLES if one.name not in ("search",)]
 
 
 def faults(sheets):
-    """What is wrong with *sheets*."""
+    """The faults of *sheets*."""
     found = [
         f"sheet {at} ends at {sheet.fill:.2f}" for at, sheet in enumerate(sheets[:-1], 1) if sheet.fill < HALF
     ]

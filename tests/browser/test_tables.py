@@ -9,7 +9,7 @@ from tests.browser.tables import fresh_tables_of, tables_of
 WITH_TABLES = [subject for subject in ALL if "table" in subject.parts]
 SMALL_WITH_TABLES = [subject for subject in EXAMPLES if "table" in subject.parts]
 FEW = 2
-"""Of large pages so many columns are sorted."""
+"""The number of columns that are sorted on large pages."""
 large_and_small = pytest.mark.parametrize("subject", WITH_TABLES, ids=str, scope="module")
 small = pytest.mark.parametrize("subject", SMALL_WITH_TABLES, ids=str, scope="module")
 few = pytest.mark.parametrize("subject", SMALL_WITH_TABLES[::3], ids=str, scope="module")

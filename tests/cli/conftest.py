@@ -1,4 +1,4 @@
-"""What tests of commands share: what a command line is run with, and manifests in files."""
+"""Fixtures for tests of commands: the surroundings of a command line, and manifests in files."""
 
 import pytest
 import yaml

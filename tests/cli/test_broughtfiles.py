@@ -199,7 +199,7 @@ def test_a_configuration_is_found(text, folder):
 
 
 def test_a_policy_is_found_beside_the_configuration(folder):
-    """Of two ConfigMaps --policy takes the one with a Policy, and --config follows the configuration to
+    """Of two ConfigMaps --policy reads the one with a Policy, and --config follows the configuration to
     it."""
     Path("f.yaml").write_text(TWO_MAPS)
     assert (

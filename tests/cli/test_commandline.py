@@ -1,5 +1,4 @@
-"""What users stumbled over on the command line itself: help, formats, options, exit statuses, Ctrl-C and
-signals."""
+"""Former pitfalls of the command line itself: help, formats, options, exit statuses, Ctrl-C and signals."""
 
 import json
 import shutil
@@ -83,7 +82,7 @@ def test_help_imports_nothing_heavy(words):
 
 @pytest.mark.parametrize("words", ["kubeclassic ", "kubeclassic policy migrate --"])
 def test_a_tab_imports_nothing_heavy(words):
-    """Neither does the completion of a word."""
+    """The completion of a word imports nothing heavy."""
     count = str(len(words.split(" ")) - 1)
     assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
 
@@ -225,7 +224,7 @@ ONE_SCREEN = 40
 
 
 def printed(*arguments):
-    """What a command line that ends well prints."""
+    """The output of a successful command line."""
     return ran(*arguments).out
 
 

@@ -1,5 +1,5 @@
-"""What the commands answer: exit statuses, aliases of kube-scheduler's flags, help, completion, rules of
-one's own."""
+"""The commands' answers: exit statuses, aliases of kube-scheduler's flags, help, completion, user-defined
+rules."""
 
 import json
 import sys

@@ -18,7 +18,7 @@ OTHER = ("--a", "release=1.16", "--b", "release=1.27")
 
 
 def answered(*arguments):
-    """What ``compare`` of the example cluster writes."""
+    """The output of ``compare`` for the example cluster."""
     return ran("compare", CLUSTER, *arguments, status=(0, 1)).out
 
 

@@ -125,7 +125,7 @@ def folder(tmp_path_factory):
 
 
 def forms_of(words):
-    """What a command line takes in addition, for each form in which it can answer."""
+    """The further arguments of a command line, for each form in which it can answer."""
     found = cli
     for word in words:
         if not isinstance(found, click.Group):
@@ -154,8 +154,8 @@ def shown(words, form, folder):
 
 @pytest.mark.parametrize("line", LINES)
 def test_no_output_has_a_credential(line, folder):
-    """What is printed, written to pages and recorded has neither the marker nor a key that holds it; an
-    extender is named by its host."""
+    """Prints, pages and recordings have neither the marker nor a key with it; an extender is named by its
+    host."""
     if "--extenders" in line:
         line = line.replace("policy.json", "called.json").replace("profile.yaml", "called.yaml")
     words = shlex.split(line)

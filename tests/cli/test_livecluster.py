@@ -97,7 +97,7 @@ def test_the_server_tells(tmp_path):
 
 
 def test_an_unknown_version(tmp_path):
-    """Of an unknown version the nearest release is taken; the answer says so."""
+    """For an unknown version the nearest release is taken, and the answer says so."""
     answer, said = told(store("1.99.0"), tmp_path)
     assert answer["release"] == "1.36"
     assert "the API server runs v1.99.0, to which it is the nearest that is known" in said

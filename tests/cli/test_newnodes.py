@@ -21,7 +21,7 @@ def ask(write):
 
 
 def test_a_mix(ask, write):
-    """Of several kinds a mix that costs less than each alone is found, and one node less of each is
+    """With several kinds a mix that costs less than each alone is found, and one node less of each is
     simulated."""
     big = write("big.yaml", node("big", cpu="4"))
     found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document

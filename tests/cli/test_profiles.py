@@ -85,7 +85,7 @@ def hosts(*arguments):
 
 
 def explained(name, *arguments):
-    """What ``explain -o json`` says."""
+    """The answer of ``explain -o json``."""
     return ran("explain", "cluster.yaml", name, *arguments, "-o", "json", status=(0, 1)).document
 
 
@@ -172,7 +172,7 @@ def test_plugins_and_codes(folder):
 
 
 def test_the_whole_pod_is_turned_down(folder):
-    """What PreFilter says stands against every node."""
+    """A rejection by PreFilter is reported for every node."""
     (folder / "more.yaml").write_text(
         pod("db", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: gone}}]"))
     )

@@ -44,7 +44,7 @@ COMMANDS = {
     "never": (1, f"capacity {CLUSTER} --add-node like:general-a1"),
     "grid": (0, f"sweep {ROOT}/examples/sweep.yaml --jobs 1"),
 }
-"""What is asked -> the exit status, and the command."""
+"""Question -> the exit status, and the command."""
 LISTS = {
     "simulate": [("pods", "pod", "pods.pod"), ("nodes", "cpu free", "nodes.resources.cpu.free")],
     "explain": [("nodes", "node", "nodes.node"), ("nodes", "total", "nodes.total")],
@@ -55,7 +55,7 @@ LISTS = {
     "never": [("without", "pod", "withoutNode.pods.pod")],
     "grid": [("runs", "release", "runs.release"), ("runs", "placed", "runs.placed")],
 }
-"""What is asked -> lists of its page: the name, a column, and the place in ``-o json`` that has the same."""
+"""Question -> lists of its page: the name, a column, and the place in ``-o json`` that has the same."""
 VERDICTS = {
     "simulate": "21 of 22 pods find a node; analytics/yearly-report does not, because of memory.",
     "explain": "shop/storefront-bj5tsk7t55-3 goes to ",
@@ -75,7 +75,7 @@ VERDICTS = {
     "never": "No new node is needed for 21 of 22 pods: each of them finds a node; 1 finds none with up to 22.",
     "grid": "“pack, 1.16” is best in placed (20.33) and cpu used (0.366); “spread, 1.14” in imbalance (0.0951); ",
 }
-"""What is asked -> how the verdict begins."""
+"""Question -> the beginning of the verdict."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -32,8 +32,8 @@ def test_whole_or_not_at_all(tmp_path):
 
 
 def test_from_the_command(monkeypatch):
-    """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words
-    of the command line."""
+    """The origin has the inputs as given, counts and warnings of the scenario, each release once, and the
+    words of the command line."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     monkeypatch.setattr(sys, "argv", ["/usr/bin/kubeclassic", "simulate", "a b"])
     scenario = Files.read(CLUSTER).scenario()

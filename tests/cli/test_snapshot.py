@@ -41,7 +41,7 @@ def config(tmp_path):
 
 
 def test_it_is_ready_for_simulate(config, tmp_path, capsys):
-    """What is written, compressed or not, is one List that simulate reads; a line says how much it is."""
+    """The output, compressed or not, is one List that simulate reads; a line states its size."""
     plain = tmp_path / "c.json"
     packed = tmp_path / "c.json.gz"
     for file in (plain, packed):

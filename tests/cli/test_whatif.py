@@ -61,7 +61,7 @@ def test_all_about_the_node(told):
 
 
 def test_edits_come_first(told):
-    """What --what-if prints can be given back with --set."""
+    """The edits that --what-if prints can be given back with --set."""
     out = told(
         CLUSTER, REPORT, "--what-if", "--order", "priority", "--set", f"pod {REPORT} requests.memory=28544Mi"
     ).out

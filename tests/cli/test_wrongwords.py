@@ -389,10 +389,9 @@ def bad_folder(workdir):
 
 
 def refusal(arguments):
-    """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on
-    standard output.
+    """The error for *arguments*, which must be refused with exit status 2 and nothing on standard output.
 
-    Where a fault shows only once the cluster was read, the line about the release by default comes first.
+    If a fault shows only after the cluster is read, the line about the default release comes first.
     """
     told = ran(*arguments.split(), status=2)
     assert told.out == ""

@@ -1,4 +1,4 @@
-"""What a predicate answers: codes into sequences of reasons, and how several answers become one."""
+"""The answers of a predicate: codes into sequences of reasons, and how several answers become one."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is kept by template, pod or node goes with it."""
+"""Caches by template, pod or node are dropped with it."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def own(number, kind):
 
 
 def kept(engine):
-    """How many entries there are of all that is kept by template."""
+    """The number of entries in all caches by template."""
     census = engine.table.census
     paths = engine.flow.quick_paths.values()
     pairs = {
@@ -64,7 +64,7 @@ def kept(engine):
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", ["label", "affinity", "spread", "large"])
 def test_a_template_goes_with_its_last_pod(release, kind):
-    """Of 1,000 pods with labels of their own, no more is kept than of those that are there, and a few."""
+    """After 1,000 pods with different labels, the caches hold only the present pods, and a few more."""
     engine = engine_for(release, {})
     feed = EventFeed(engine)
     feed.put_all(host(f"n{number}", cpu="100") for number in range(5))
@@ -97,8 +97,7 @@ def test_a_template_in_use_stays(release):
 
 
 def test_answers_follow_counters_that_began_anew():
-    """What is kept of templates that stay is right after counters that nobody may ask for again were
-    dropped."""
+    """Cached answers for templates that stay are right after unused counters were dropped."""
     engine = engine_for("1.16", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
     service = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "web"}}))

@@ -30,7 +30,7 @@ HOLDERS = {
 }
 for group in (release.FrameworkCells, release.QueueingCells):
     HOLDERS[group].add("_cells")
-"""What code calls an object of each class of cells when it reads one off it."""
+"""Class of cells -> the names that code has for an object of it."""
 NO_READERS = (
     "core/release/release.py",
     "core/release/framework.py",
@@ -43,7 +43,7 @@ NO_READERS = (
 
 @cache
 def code():
-    """What all that decides reads; what only shows things to people is left out."""
+    """The code that makes decisions; code that only presents results is left out."""
     return frozenset(
         loads(tree(path) for path in sources() if path not in NO_READERS and not path.startswith("cli/"))
     )

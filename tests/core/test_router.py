@@ -1,4 +1,4 @@
-"""What events of the cluster do to a scheduler with a queue."""
+"""The effects of cluster events on a scheduler with a queue."""
 
 import pytest
 import yaml
@@ -80,7 +80,7 @@ EVENTS = [
     (None, EARLY, False),
     (EARLY, LATE, False),
 ]
-"""What there was, what there is now, and whether that moves all."""
+"""The old object, the new object, and whether the event moves all parked pods."""
 
 
 # --- Moves --------------------------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ EVENTS = [
 @each_release
 @pytest.mark.parametrize("old, new, moved", EVENTS, ids=lambda value: getattr(value, "kind", None))
 def test_which_events_move_all(release, old, new, moved):
-    """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a
-    late one that comes does."""
+    """Additions, updates and deleted services let parked pods be tried again; of storage classes only an
+    added one with late binding does."""
     made = router(release, *([] if old is None else [old]))
     if new is not None:
         made.put(new)

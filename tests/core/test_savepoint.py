@@ -1,4 +1,4 @@
-"""What is tried in a savepoint is taken back, whatever it was."""
+"""All changes in a savepoint are taken back, whatever they were."""
 
 from contextlib import suppress
 
@@ -40,7 +40,7 @@ def new_run(release):
 
 
 def state(run):
-    """What can be read of a run."""
+    """The observable state of a run."""
     engine = run.engine
     engine.snapshot.refresh()
     pods = {name: sorted(entry.pod.key for entry in info.pods) for name, info in engine.cache.infos.items()}
@@ -82,7 +82,7 @@ STEPS = (
     lambda run: [run.cycle(pod("large", cpu="4", priority=9)), *map(run.cycle, run.take_retries())],
     lambda run: run.nominate(waiting("two"), "c"),
 )
-"""What can happen to a run."""
+"""The events that can happen to a run."""
 
 
 @pytest.mark.parametrize("release", RELEASES)

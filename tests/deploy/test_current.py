@@ -40,7 +40,7 @@ def container():
 
 
 def allowed(kind):
-    """What the role of a kind allows."""
+    """The permissions of the role of a kind."""
     return {
         call
         for rule in only(kind)["rules"]
@@ -76,7 +76,7 @@ def arguments(config):
 
 @pytest.fixture
 def settings(arguments):
-    """What surrounds the scheduler."""
+    """The settings around the scheduler."""
     assert arguments[:2] == ["run", f"--release={RELEASE}"]
     return settings_of(arguments[2:])
 

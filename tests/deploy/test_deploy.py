@@ -23,7 +23,7 @@ from tests.support.runflags import settings_of
 
 DEPLOY = ROOT / "examples" / "deploy"
 MANIFESTS = ("rbac.yaml", "looker.yaml", "scheduler.yaml", "extender.yaml")
-"""Those whose tests are here; those of ``current.yaml`` are in ``test_current.py``."""
+"""The manifests that are tested here; those of ``current.yaml`` are in ``test_current.py``."""
 
 LISTED = {
     "": (
@@ -86,7 +86,7 @@ def found(kind, name):
 
 
 def allowed(kind, name):
-    """What a role allows."""
+    """The permissions of a role."""
     return {
         call
         for rule in found(kind, name)["rules"]
@@ -95,8 +95,7 @@ def allowed(kind, name):
 
 
 def calls(release):
-    """What the original's scheduler asked of the API server in the recordings, but for locks of the old
-    kinds."""
+    """The requests of kube-scheduler in the recordings, except for locks of the old kinds."""
     for scenario in SCENARIOS:
         for exchange in recorded(release, scenario):
             call = call_of(exchange) if exchange.who in ("kube-scheduler", "kube-scheduler-b") else None
@@ -155,7 +154,7 @@ def test_the_table_is_what_schedulers_call():
 
 
 def test_named_objects_only():
-    """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
+    """Only locks and ConfigMaps with the deployment's names may be read or changed."""
     names = {
         (rule["resources"][0], verb): rule.get("resourceNames")
         for rule in found("Role", "kubeclassic-scheduler")["rules"]
@@ -167,7 +166,7 @@ def test_named_objects_only():
 
 
 def bindings(account):
-    """What an account is bound to."""
+    """The roles to which an account is bound."""
     bound = [item for item in documents("rbac.yaml") if item["kind"].endswith("RoleBinding")]
     return [item for item in bound if any(subject["name"] == account for subject in item["subjects"])]
 

@@ -85,7 +85,7 @@ _ROW = re.compile(r"^\| ([\d,]+) \| ([\d,]+) \|", re.MULTILINE)
 
 
 def curves(path):
-    """How many points each curve of a picture has, fewest first."""
+    """The number of points of each curve in a picture, fewest first."""
     found = re.findall(
         r'<path d="([^"]*)"[^>]*style="fill: none; stroke: #(?:1f77b4|ff7f0e); stroke-width: 1.5',
         path.read_text(),

@@ -87,7 +87,7 @@ def test_the_example_of_a_priority_tells_nodes_apart(key):
 
 
 def scores(found, name):
-    """What the rule *name* gives each node that fits."""
+    """Feasible node -> its score by the rule *name*."""
     for node in found["nodes"]:
         if node["fits"]:
             yield node["scores"][name]["total"]

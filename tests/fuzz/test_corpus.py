@@ -68,7 +68,7 @@ LONG_POLICY = {"cluster": CLUSTER, "runs": [{"name": "a", "policy": LONG}]}
 
 @pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": LONG}, LONG, LONG_POLICY])
 def test_sweeps_of_other_values(given):
-    """What is no sweep is refused in a line."""
+    """A file that is no sweep is refused in one line."""
     assert len(refusal_text(KubeclassicError, kubeclassic.sweep, given)) < 5000
 
 

@@ -1,4 +1,4 @@
-"""What is around the API server of the tests: a transport with faults, and the watcher."""
+"""The surroundings of the tests' API server: a transport with faults, and the watcher."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which kinds an answer depends on, and what is said where they may not be listed."""
+"""The kinds on which an answer depends, and the messages where they may not be listed."""
 
 from itertools import chain
 
@@ -48,8 +48,8 @@ def test_by_what_pods_refer_to(case):
 
 
 def test_the_message():
-    """It has the right as RBAC names it, what the server said, the role that gives it, and the way on
-    without it."""
+    """The message has the permission as RBAC names it, the server's words, the role that grants it, and the
+    way on without it."""
     with pytest.raises(MissingRightError) as raised:
         check_rights(
             {},

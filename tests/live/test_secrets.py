@@ -150,7 +150,7 @@ def test_credentials_of_clusters(cluster, folder, capsys):
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=list(BROKEN))
 def test_files_that_are_broken(content, folder, capsys):
-    """What a broken file has is not told either."""
+    """The content of a broken file is not shown either."""
     (folder / "config").write_text(content)
     assert MARK not in said(["snapshot"], folder / "config", capsys)
 

@@ -90,8 +90,8 @@ def test_pages_are_of_one_version():
 
 @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
 def test_an_item_of_another_kind(kind):
-    """What a list holds has the kind and the version of the list, whatever an item says of itself, and
-    can be redacted."""
+    """Items of a list have the kind and the version of the list, whatever they say themselves, and can be
+    redacted."""
     item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
     body = {"kind": "NodeList", "metadata": {"resourceVersion": "5"}, "items": [item]}
     taken = take(
@@ -376,7 +376,8 @@ def test_decisions_are_the_same(release):
 
 
 def read_as(manifest):
-    """What rules read of a manifest; workloads and annotations are compared by what is kept of them."""
+    """The fields of a manifest that rules read; workloads and annotations are compared by the parts that are
+    kept."""
     kept = ("name", "namespace", "uid", "labels", "ownerReferences")
     metadata = {key: value for key, value in manifest["metadata"].items() if key in kept}
     return decode({**manifest, "metadata": metadata}, strict=False)

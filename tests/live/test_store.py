@@ -1,4 +1,4 @@
-"""What the recordings cannot show of the API server of the tests: lists, watches and history agree, whatever
+"""Properties of the tests' API server that recordings cannot show: lists, watches and history agree, whatever
 happens."""
 
 from hypothesis import given
@@ -101,7 +101,7 @@ def test_pages_are_of_one_moment(before, after, limit):
 
 
 def test_history_is_bounded():
-    """What is older than the history is gone, for watches and for pages."""
+    """Changes older than the history are gone, for watches and for pages."""
     user = User(Store(NEW_SERVER, Storage(history=5)))
     user.add_pods(3)
     token = listed(user.store, "limit=1")["metadata"]["continue"]

@@ -24,7 +24,7 @@ CONTAINERS = yaml.safe_load("[{name: c, resources: {requests: {cpu: '2'}}, ports
 
 
 def test_reads_what_its_parts_read():
-    """What makes a part's answer stale makes the whole stale."""
+    """A change that makes a part's answer stale makes the whole stale."""
     together = Reads.NOTHING
     for part in PARTS:
         together |= part.reads
@@ -158,7 +158,7 @@ MEMORY = "node(s) had memory pressure"
 )
 class TestEachPressure:
     def test_a_condition_that_disappears_keeps_its_last_status(self, rule, condition, reason):
-        """What the scheduler remembers of a node outlives the condition."""
+        """The status that the scheduler remembers of a condition outlives it."""
         scheduler = engine(node("n", conditions=[{"type": condition, "status": "True"}]))
         EventFeed(scheduler).put(node("n"))
         cycle = scheduler.begin(pod("p"))

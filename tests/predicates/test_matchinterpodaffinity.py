@@ -49,7 +49,7 @@ PLAIN = pod("new", app="a")
 
 
 class TestTrials:
-    """What a trial puts on and takes off, as upstream's updates of the metadata see it."""
+    """Pods that a trial adds and removes count as in upstream's updates of the metadata."""
 
     def trial(self, new, *objects):
         cycle = engine(*objects).begin(new)

@@ -1,4 +1,4 @@
-"""How many CSI volumes a node can have."""
+"""The limit of CSI volumes on a node."""
 
 from kubeclassic.predicates.maxcsivolumecount import csi_limit_key, max_csi_volume_count
 from tests.support.build import ask, node

@@ -1,4 +1,4 @@
-"""How many cloud disks a node can have."""
+"""The limit of cloud disks on a node."""
 
 import numpy as np
 
@@ -24,8 +24,8 @@ def limited(name, limit):
 
 
 def test_a_nodes_own_limit_counts_before_all_others():
-    """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the limit for all
-    nodes, then the type."""
+    """The limit in allocatable counts, 0 too, unless gate AttachVolumeLimit is off; then the limit for all
+    nodes, then the instance type."""
     nodes = [limited("zero", 0), limited("three", 3), node("none")]
     disks = [ebs(i) for i in range(3)]
     assert ask(max_ebs_volume_count, user("p", *disks), *nodes, max_pd_vols=2) == {
@@ -39,7 +39,7 @@ def test_a_nodes_own_limit_counts_before_all_others():
 
 
 def test_a_claim_that_is_bound_later_changes_the_count():
-    """What was worked out for a class of pods is forgotten when claims change."""
+    """Results for a class of pods are forgotten when claims change."""
     scheduler = engine(limited("n", 0), claim("c"), release="1.16")
     cycle = scheduler.begin(user("p", {"persistentVolumeClaim": {"claimName": "c"}}))
     assert answers(max_ebs_volume_count, cycle, Batch(cycle.table)) == {"n": []}

@@ -122,7 +122,7 @@ def owner(kind="ReplicaSet", uid="u", controller=True):
 
 
 def test_keys_are_read_regardless_of_case():
-    """As Go's decoder does, the long s and the Kelvin sign included."""
+    """Keys are read regardless of case, as by Go's decoder, the long s and the Kelvin sign included."""
     text = '{"PREFERAVOIDPODS": [{"pod\u017fignature": {"podcontroller": {"\u212aind": "ReplicaSet", "UID": "u"}}}]}'
     assert avoided_controllers(text) == {("ReplicaSet", "u")}
 

@@ -1,4 +1,4 @@
-"""What one node can do for a pod's claims, by plain loops over the objects."""
+"""The volumes of one node for a pod's claims, by plain loops over the objects."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ ZERO = Quantity()
 
 
 class Rules(NamedTuple):
-    """What differs between releases and gates."""
+    """The differences between releases and gates."""
 
     selected_node_is_immediate: bool
     checks_phase: bool

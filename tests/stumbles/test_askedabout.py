@@ -1,5 +1,5 @@
-"""Who asks about one pod is not told of the others: the warnings about it, about nodes and the cluster, and
-the number of the rest."""
+"""A question about one pod gives the warnings about it, about nodes and the cluster, and only the number of
+the rest."""
 
 import json
 from functools import partial
@@ -42,7 +42,8 @@ def dump(tmp_path):
 
 @pytest.mark.parametrize("options", [(), ("--what-if",), ("--want", "a"), ("--node", "a")])
 def test_others_are_counted(options, dump):
-    """Of a pod without oddities, the odd node is told of, and the number of the other warnings."""
+    """For a pod without oddities the answer warns of the odd node, and gives the number of the other
+    warnings."""
     told = ran("explain", dump, "web", *options, *RELEASE, status=(0, 1))
     assert "unschedulabel" in told.err
     assert "data/" not in told.err
@@ -52,7 +53,8 @@ def test_others_are_counted(options, dump):
 
 
 def test_its_own_are_told(dump):
-    """Of the pod that lacks a claim this is told, and not that the other one lacks one."""
+    """For the pod that lacks a claim the answer warns of this, and not of the claim that another pod
+    lacks."""
     told = ran("explain", dump, "nopvc", *RELEASE, status=(0, 1)).err
     assert "warning: Pod data/nopvc: its claim is not in the input" in told
     assert "other:" not in told

@@ -39,7 +39,7 @@ def compared(objects, engines, **options):
 
 
 def text_of(found):
-    """What ``-o table`` writes."""
+    """The output of ``-o table``."""
     stream = io.StringIO()
     write_view(found.view(), stream)
     return stream.getvalue()

@@ -26,7 +26,7 @@ NODE = "kind: Node\nmetadata: {name: n}\n"
 
 
 def read(text):
-    """What standard input with this text gives."""
+    """The result of standard input with this text."""
     stream = io.BytesIO(text if isinstance(text, bytes) else text.encode())
     return load("-", stdin=stream)
 

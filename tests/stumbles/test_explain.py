@@ -52,8 +52,8 @@ ITEMS = [
 
 @pytest.fixture
 def told(workdir):
-    """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in
-    its last line."""
+    """The output of explain for a pod of the small cluster, 200 columns wide, with the exit status in its
+    last line."""
     (workdir / "c.json").write_text(dumped(ITEMS))
 
     def ask(*arguments, columns=200):
@@ -66,7 +66,7 @@ def told(workdir):
 
 @pytest.fixture
 def found(told):
-    """The same as JSON, which fits the schema."""
+    """The answer of explain as JSON, which fits the schema."""
     return lambda *arguments: checked(json.loads(told(*arguments, "-o", "json")[:-1]))
 
 
@@ -75,7 +75,7 @@ BOTH = pytest.mark.parametrize("release", ["1.16", "1.27"])
 
 @BOTH
 def test_what_evicting_would_do(found, told, release):
-    """It says who would leave which node."""
+    """The answer names the pods that would leave each node."""
     assert found("great", "--release", release)["eviction"]["victims"] == [
         {"pod": "shop/on-a", "priority": 0}
     ]
@@ -83,7 +83,7 @@ def test_what_evicting_would_do(found, told, release):
 
 
 def test_why_evicting_does_not_help(found, told):
-    """It says on how many nodes what stands against it stays, and on how many nobody has a lower
+    """The answer counts the nodes on which the obstacle would stay, and those on which no pod has a lower
     priority."""
     eviction = found("big")["eviction"]
     assert (eviction["unresolvable"], eviction["nobodyLower"], eviction["notEnough"]) == (1, 3, 0)

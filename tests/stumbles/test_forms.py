@@ -83,7 +83,7 @@ def refusal(name, content, tmp_path):
 
 
 def told(*arguments, status=2):
-    """What a command line says on standard error."""
+    """The standard error of a command line."""
     return ran(*arguments, status=status).err
 
 
@@ -99,7 +99,7 @@ def test_an_archive_is_read_as_a_folder(name, tmp_path):
 
 
 def test_errors_name_the_file_in_it(tmp_path):
-    """What is wrong in an archive says in which of its files."""
+    """Errors in an archive name its file."""
     assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith(
         "a/b.json, line 1, column 10: broken JSON: "
     )
@@ -156,7 +156,7 @@ def test_one_without_manifests_is_refused(tmp_path):
 
 
 def test_other_archives_are_named(tmp_path):
-    """What is not read says what it is and what to do."""
+    """The error for another archive names its form and what to do."""
     says = refusal("d.tar.xz", in_tar(MEMBERS, "w:xz"), tmp_path)
     assert says == "got xz data, which is not read: unpack it first, or pack it as gzip, tar or zip"
 
@@ -183,7 +183,8 @@ ERRORS = (
     ],
 )
 def test_words_of_kubectl(text, got, name, tmp_path):
-    """What kubectl prints for people names the form that is wanted, and an error is told as it is."""
+    """For kubectl's output for people the error names the expected form, and kubectl's own error is shown as
+    it is."""
     assert refusal(name, text.encode(), tmp_path) == f"expected objects, got {got}"
 
 

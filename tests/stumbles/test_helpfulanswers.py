@@ -102,7 +102,7 @@ def test_the_selector(release, asked):
 
 
 def test_the_expression_of_a_term(asked):
-    """Of a term of node affinity the expression that fails is named, and not the one that holds."""
+    """The failing expression of a node affinity term is named, and not the one that matches."""
     found = asked("spot")
     assert all("nodeAffinity pool In [spot]" in told for told in causes(found).values())
     assert not any("hostname" in words for told in causes(found).values() for words in told)
@@ -111,7 +111,7 @@ def test_the_expression_of_a_term(asked):
 
 @RELEASES
 def test_the_term_of_affinity(release, asked):
-    """Of two terms of pod affinity the one that fails on a node is named there, in every release."""
+    """The failing one of two terms of pod affinity is named for each node, in every release."""
     found = asked("near", "--release", release)
     told = causes(found)
     web = "podAffinity app=web by kubernetes.io/hostname"
@@ -125,7 +125,7 @@ def test_the_term_of_affinity(release, asked):
 
 @RELEASES
 def test_the_term_of_anti_affinity(release, asked):
-    """Of two terms of anti-affinity the one that fails is named."""
+    """The failing one of two terms of anti-affinity is named."""
     assert causes(asked("away", "--release", release, "--node", "general-a"))["general-a"] == [
         f"podAntiAffinity app=web by {ZONE}"
     ]
@@ -141,7 +141,7 @@ def test_the_pod_that_keeps_it_away(release, asked):
 
 @pytest.mark.parametrize("release", ["1.18", "1.27", "1.34"])
 def test_the_constraint(release, tmp_path):
-    """Of two constraints of the spread the one that fails is named."""
+    """The failing one of two spread constraints is named."""
     spread = [
         {
             "topologyKey": key,
@@ -173,7 +173,7 @@ def test_a_claim(release, asked):
 
 
 def test_classes(tmp_path):
-    """So are a StorageClass, a volume, a device class and a PriorityClass."""
+    """A missing StorageClass, volume, device class or PriorityClass is named, too."""
     claims = [
         manifest(
             "PersistentVolumeClaim",

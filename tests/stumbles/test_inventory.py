@@ -36,7 +36,7 @@ SHORT_NAMES = {
     "csidrivers": "CSIDriver",
     "csistoragecapacities": "CSIStorageCapacity",
 }
-"""What kubectl calls the kinds."""
+"""Kind -> kubectl's name for it."""
 NEWER_NAMES = {
     "volumeattachments": "VolumeAttachment",
     "deviceclasses": "DeviceClass",
@@ -46,9 +46,9 @@ NEWER_NAMES = {
 }
 """Kinds that only newer clusters know, or that only newer releases read."""
 BOUNDS = {"ResourceQuota", "LimitRange"}
-"""What `capacity` reads, but no scheduler does."""
+"""The kinds that `capacity` reads, but no scheduler."""
 LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
-"""What an API server gives to an object."""
+"""The metadata that an API server gives to an object."""
 
 
 def node(name, version=""):
@@ -70,7 +70,7 @@ def workload(kind, name, replicas=3, **spec):
 
 
 class Told:
-    """What a command said."""
+    """The output of a command."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -205,8 +205,8 @@ NAMED = {
 
 @pytest.mark.parametrize("name", FIRST)
 def test_what_was_meant_comes_first(name, asked):
-    """Of what is misspelt the right form comes first, with a second change where it alone is not enough; and
-    it is the --set line."""
+    """The right form of a misspelt word comes first, with a second change if it alone is not enough; and it
+    is the --set line."""
     found, text = asked(name)
     first = found["suggestions"][0]
     assert first["patch"] == FIRST[name]
@@ -218,7 +218,7 @@ def test_what_was_meant_comes_first(name, asked):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_the_failing_term_is_named(name, asked):
-    """What nothing in the cluster is like is named before anything is suggested, in the field's words."""
+    """A term that nothing in the cluster resembles is named before any suggestion, in the field's words."""
     text = asked(name)[1].partition("Change the")[0]
     assert all(sentence in text for sentence in NAMED[name])
 

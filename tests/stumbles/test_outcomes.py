@@ -1,4 +1,4 @@
-"""What simulate answers: final outcomes, who was evicted, the nodes; each form with what it promises."""
+"""The answers of simulate: final outcomes, evicted pods, nodes; each form with its promised content."""
 
 import json
 import os
@@ -200,7 +200,7 @@ def test_colour_is_for_terminals_that_want_it(folder, environment, coloured):
 
 
 def at_a_terminal(environment):
-    """What ``simulate cluster.yaml`` prints at a terminal."""
+    """The output of ``simulate cluster.yaml`` at a terminal."""
     ours, theirs = os.openpty()
     wanted = {"NO_COLOR": "", "TERM": "xterm", **environment}
     streams = {"capture_output": False, "stdout": theirs, "stderr": subprocess.PIPE}

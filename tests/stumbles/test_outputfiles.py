@@ -244,7 +244,7 @@ def test_closed_and_full_streams(line, status, told):
 
 
 def test_closed_standard_input(folder):
-    """So is a standard input that is closed and was to be read."""
+    """A closed standard input that was to be read is an error in one line, too."""
     done = shell("exec <&-", "policy", "check", "-")
     assert (done.returncode, done.stderr) == (
         2,
@@ -310,7 +310,7 @@ def test_values_that_are_none(folder, arguments, says):
 
 
 def test_a_configuration_that_names_a_path_with_nul(folder):
-    """So is such a name in a file."""
+    """A path with NUL in a configuration file is refused, too."""
     source = {"policy": {"file": {"path": "a\0b"}}}
     (folder / "config.json").write_text(
         json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source})

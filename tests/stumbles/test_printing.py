@@ -1,4 +1,4 @@
-"""What people read fits their terminal and says it in plain words, on a dump with every oddity too."""
+"""Text for people fits their terminal and has plain words, also on a dump with every oddity."""
 
 import json
 import re
@@ -94,7 +94,8 @@ def test_a_comparison_fits(printed, width, mode):
 
 @WIDTHS
 def test_notes_on_a_policy_fit(printed, width):
-    """So do the notes and tables of ``policy check`` and ``policy migrate``; the profile stays as it is."""
+    """The notes and tables of ``policy check`` and ``policy migrate`` fit the width; the profile stays as it
+    is."""
     assert too_long("".join(printed(width, "policy", "check", "policy.json")), width) == []
     _, err = printed(width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json")
     assert too_long(err, width) == []

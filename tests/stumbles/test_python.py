@@ -189,7 +189,7 @@ def test_import_openb_is_one_call(tmp_path):
 
 
 def test_a_rule_that_asks_for_a_resource_of_no_node():
-    """It gets zeros, and a warning with the names that there are; names of nodes' resources are fine, pods or
+    """The rule gets zeros, and a warning with the known names; names of nodes' resources are fine, pods or
     not."""
     node = manifest("Node", "n", status={"allocatable": {"cpu": "4", "pods": "9", "x.com/gpu": "1"}})
     asked = ["cpu", "x.com/gpu", "pods"]

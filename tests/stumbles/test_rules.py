@@ -40,7 +40,7 @@ def error_of(*rules):
 
 
 def error_of_plugin(kind):
-    """The same of a plugin."""
+    """The error that a plugin causes."""
     with pytest.raises(RuleError) as caught:
         Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind])).schedule("p")
     return caught.value.text
@@ -180,8 +180,8 @@ def test_one_node(answer):
     ],
 )
 def test_everything_is_one_line(error, told):
-    """What a rule raises, sys.exit too, is told with the rule's name, file and line, and the user's
-    frames alone."""
+    """An exception of a rule, sys.exit too, is reported with the rule's name, file and line, and only the
+    user's frames."""
     makers = [
         lambda: error_of(predicate("Mine", reads=R)(raising(error))),
         lambda: error_of(predicate.each_node("Mine")(raising(error))),

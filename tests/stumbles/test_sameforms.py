@@ -70,7 +70,7 @@ def test_all_columns_of_the_json(library):
 
 
 def test_lists_of_the_json_are_tables():
-    """What differs between configurations is a table too, with outcome and cause."""
+    """The differences between configurations are a table too, with outcome and cause."""
     pytest.importorskip("pandas")
     found = kubeclassic.compare(CLUSTER, "1.12", "1.27")
     frame = found.to_frame("differences")
@@ -91,7 +91,7 @@ def test_a_field_for_each_node_is_left_out():
 
 
 def test_names_have_any_character():
-    """What stands between the columns of a table is text in the names of resources and nodes."""
+    """The separator of a table's columns is plain text in the names of resources and nodes."""
     odd = "hugepages-a|b; c=d {e}"
     nodes = [manifests.node(name, allocatable={odd: 4}) for name in ("a", f"b {odd}")]
     pod = manifests.pod(requests={odd: 1})

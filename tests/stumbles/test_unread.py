@@ -1,4 +1,5 @@
-"""What a release does not read of a newer cluster: the answers say so, and --strict refuses it."""
+"""Fields of a newer cluster that a release does not read: the answers name them, and --strict refuses
+them."""
 
 import json
 
@@ -130,7 +131,7 @@ def test_resizes():
 
 
 def told(item, release, **gates):
-    """What *release* says of a pod."""
+    """The warnings of *release* about a pod."""
     algorithm = SchedulerSpec.of(options_of({"release": release, "gates": gates})).read().engine().algorithm
     return [notice.sentence(1) for notice in release_notices(algorithm, [], [item])]
 

@@ -22,7 +22,7 @@ WITHOUT_INPUT = {
 
 
 def printed(*arguments):
-    """What a command prints on standard output, and then on standard error."""
+    """The standard output of a command, and then its standard error."""
     return "".join(ran(*arguments))
 
 

@@ -1,4 +1,4 @@
-"""What admission, controllers and kubelets give to a pod, as a dump of a real cluster shows it."""
+"""The fields that admission, controllers and kubelets add to a pod, as in a dump of a real cluster."""
 
 import hashlib
 import json
@@ -6,14 +6,14 @@ import json
 import yaml
 
 TOKEN = "kube-api-access-"
-"""What the names of volumes with a service account's token begin with; five random letters come after it."""
+"""The prefix of the names of service account token volumes; five random letters follow it."""
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 HASHES = {
     "ReplicaSet": "pod-template-hash",
     "StatefulSet": "controller-revision-hash",
     "DaemonSet": "controller-revision-hash",
 }
-"""Kind of an owner -> the label in which it puts the hash of its template."""
+"""Kind of an owner -> the label with the hash of its template."""
 GIVEN = yaml.safe_load("""
 metadata: {creationTimestamp: &time '2026-11-02T10:11:12Z', resourceVersion: '1'}
 managedFields:
@@ -60,11 +60,12 @@ pending:
   - {type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/1 nodes are available,
      lastProbeTime: null, lastTransitionTime: *time}
 """)
-"""By part of a pod; ``running`` and ``pending`` are the status that a kubelet or a scheduler writes."""
+"""Part of a pod -> the added fields; ``running`` and ``pending`` are the status that a kubelet or a scheduler
+writes."""
 
 
 def letters(number):
-    """The five letters of a generated name, others for each *number* up to 14 million."""
+    """The five letters of a generated name, different for each *number* up to 14 million."""
     found = ""
     for _ in range(5):
         number, at = divmod(number, len(LETTERS))
@@ -81,10 +82,10 @@ def owned(pod, name):
 
 
 def admitted(pod, token=None, *, managed=True):
-    """A copy of *pod* with all this; what it says itself stays, so that a copy of the copy is the same.
+    """A copy of *pod* with the added fields. Fields that it has stay, so a copy of the copy is the same.
 
-    :param token: the letters of its token's volume; by default they follow from its name.
-    :param managed: whether it has ``managedFields``, which kubectl does not print.
+    :param token: the letters of its token's volume, by default derived from its name. :param managed: whether
+    it has ``managedFields``, which kubectl does not print.
     """
     metadata = pod["metadata"]
     spec = pod["spec"]

@@ -1,4 +1,4 @@
-"""Affinity between pods for tests: terms, nodes in zones, and pods that are there."""
+"""Affinity between pods for tests: terms, nodes in zones, and existing pods."""
 
 from tests.support.build import node, pod
 
@@ -8,12 +8,13 @@ A, B, C = (
 
 
 def term(app="a", key="zone", **more):
-    """A term about pods with ``app: a``, by zone; any pod with *app* None."""
+    """A term that selects pods with ``app: a``, by zone; with *app* None any pod."""
     return {"labelSelector": {"matchLabels": {"app": app}} if app else {}, "topologyKey": key, **more}
 
 
 def affinity(want=(), refuse=(), like=(), dislike=()):
-    """Terms, as the field ``affinity`` of a pod's spec; *like* and *dislike*: (weight, term)."""
+    """The field ``affinity`` of a pod's spec; *want* and *refuse*: required terms, *like* and *dislike*:
+    (weight, term)."""
 
     def part(required, preferred):
         weighted = [{"weight": weight, "podAffinityTerm": found} for weight, found in preferred]
@@ -27,5 +28,5 @@ def affinity(want=(), refuse=(), like=(), dislike=()):
 
 
 def peer(name="f", on="a", app="a", **terms):
-    """A pod that is there, with these terms."""
+    """An existing pod, with these terms."""
     return pod(name, on=on, app=app, affinity=affinity(**terms))

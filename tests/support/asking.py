@@ -1,4 +1,4 @@
-"""Plugins asked directly: one plugin, one cycle, all nodes or a trial of some."""
+"""Plugins called directly: one plugin, one cycle, all nodes or a trial of some."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 
 def handle(release="1.27", /, **gates):
-    """What a plugin of *release* is constructed with; *gates*: those that differ from the defaults."""
+    """The handle for a plugin of *release*; *gates*: feature gates that differ from the defaults."""
     found = FRAMEWORK_RELEASES[release]
     return Handle(gates=resolved_gates(found, gates), cells=found.framework)
 
@@ -27,7 +27,7 @@ def cycle_of(new, *objects, release="1.27"):
 
 
 def found_by(plugin, cycle, nodes):
-    """Node -> the one reason that the plugin's filter has against it, None where it fits."""
+    """Node -> the plugin's reasons to reject it, joined; None where it fits."""
     failures = plugin.filter(cycle.template, nodes, cycle)
     reasons = {
         nodes.name(i): failures.reasons(i) if failures is not None else ()
@@ -38,7 +38,8 @@ def found_by(plugin, cycle, nodes):
 
 
 def refusals(plugin, new, *objects):
-    """As :func:`found_by`, for all nodes of a cluster of *objects*; PreFilter must let the pod through."""
+    """The reasons of :func:`found_by` for all nodes of a cluster of *objects*; PreFilter must let the pod
+    through."""
     cycle = cycle_of(new, *objects)
     status = plugin.pre_filter(cycle.template, cycle)
     assert not isinstance(status, Status), status

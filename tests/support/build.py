@@ -1,4 +1,4 @@
-"""Small clusters for tests: objects from few words, engines from objects, rules asked directly."""
+"""Small clusters for tests: objects from few words, engines from objects, rules called directly."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tests.support import manifests
 from tests.support.manifests import dumped, manifest, owned_by, policy_of
 
 __all__ = ["dumped", "manifest", "owned_by", "policy_of"]
-"""What stands in ``manifests`` and is often made beside objects; the rest is here."""
+"""The helpers of ``manifests`` that are often used beside these."""
 
 
 def obj(document):
@@ -35,13 +35,13 @@ def pod(*words, **fields):
 
 
 def scenario(*objects):
-    """A scenario of *objects* in their order; pods without a node wait."""
+    """A scenario of *objects* in their order; pods without a node are pending."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     return Scenario(tuple(item for item in objects if item not in waiting), waiting)
 
 
 def engine(*objects, release="1.16", gates=None, **options):
-    """A scheduler of *release* that was told of *objects* in their order; *options* go to ``resolve``."""
+    """A scheduler of *release* fed with *objects* in their order; *options* go to ``resolve``."""
     made = classic_engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
     feed = EventFeed(made)
     for item in objects:
@@ -50,14 +50,14 @@ def engine(*objects, release="1.16", gates=None, **options):
 
 
 def ask(rule, incoming, *objects, **options):
-    """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as
-    for :func:`engine`."""
+    """Node -> the reasons of *rule* to reject it (empty: fits), or the text of an error. *options* as for
+    :func:`engine`."""
     cycle = engine(*objects, **options).begin(incoming)
     return answers(rule, cycle, Batch(cycle.table))
 
 
 def answers(rule, cycle, nodes):
-    """As :func:`ask`, for a batch of a cycle that is there already."""
+    """The answers of :func:`ask` for a batch of an existing cycle."""
     failures = rule.check(cycle.template, nodes, cycle)
     found = {}
     for i in range(nodes.n):
@@ -70,14 +70,14 @@ def answers(rule, cycle, nodes):
 
 
 def error_text(failures, i):
-    """Why a predicate could not answer for node *i*, or None."""
+    """The error of a predicate for node *i*, or None."""
     code = int(failures.errors_or_zero[i])
     return failures.texts[code - 1] if code else None
 
 
 def scored(rule, incoming, *objects, reduced=True, **options):
-    """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left
-    it."""
+    """Node -> score of *rule* over all nodes in their order, after its reduce step or only after its map
+    step."""
     cycle = engine(*objects, **options).begin(incoming)
     nodes = Batch(cycle.table, np.flatnonzero(cycle.table.has_node))
     scores = rule.score(cycle.template, nodes, cycle)

@@ -19,19 +19,19 @@ def configuration(release, api, profile=None, *, gates="", **fields):
 
 
 def built(*given, **fields):
-    """That profile, built."""
+    """The one profile of such a configuration, built."""
     config = configuration(*given, **fields)
     (found,) = build_profiles(config, registry_of(config.release)).values()
     return found
 
 
 def refusal(*given, **fields):
-    """Why it is refused."""
+    """The refusal of such a configuration."""
     return refusal_text(PolicyError, built, *given, **fields)
 
 
 def enabled(point, *names, **weights):
-    """A profile with plugins at a point: *names* without a weight, then those with one."""
+    """A profile with plugins at a point: *names* without a weight, then *weights*."""
     return {"plugins": {point: frameworkbuild.enabled(*names, **weights)}}
 
 

@@ -1,8 +1,8 @@
-"""The console examples of the documentation: commands after ``$``, and what they print.
+"""The console examples of the documentation: commands after ``$``, and their output.
 
-A block that begins with three backticks and ``console`` has lines ``$ kubeclassic ...``, each followed by
-what it prints, on both streams. A line of three dots stands for any number of lines. ``> FILE`` at the end of
-a command writes standard output there. The commands of a page run one after the other in one folder that has
+A block that begins with three backticks and ``console`` has lines ``$ kubeclassic ...``, each followed by its
+output on both streams. A line of three dots stands for any number of lines. ``> FILE`` at the end of a
+command writes standard output there. The commands of a page run one after the other in one folder that has
 the examples.
 """
 
@@ -22,13 +22,13 @@ ELLIPSIS = "..."
 
 @attrs.frozen
 class Example:
-    """A command and what the page says that it prints."""
+    """A command and its output on the page."""
 
     command: str
     printed: str
 
     def run(self):
-        """Exit status, and what it prints on both streams: first standard output."""
+        """The exit status, and the output on both streams, standard output first."""
         words = shlex.split(self.command)
         target = words[-1] if len(words) > 2 and words[-2] == ">" else None
         done = inside(*(words[1:-2] if target else words[1:]), cwd=Path())
@@ -38,7 +38,7 @@ class Example:
         return done.returncode, done.stdout + done.stderr
 
     def fits(self, text):
-        """Whether *text* is what the page says."""
+        """Whether *text* matches the output on the page."""
         parts = (
             r"(?:.*\n)*?" if line == ELLIPSIS else re.escape(f"{line}\n")
             for line in self.printed.splitlines()
@@ -59,8 +59,7 @@ def examples_of(page):
 
 
 def main():
-    """Print what the examples of the pages print now: ``python -m tests.support.consoleblocks
-    docs/PAGE.md``."""
+    """Print today's output of the pages' examples: ``python -m tests.support.consoleblocks docs/PAGE.md``."""
     for path in sys.argv[1:]:
         for example in examples_of(Path(path).read_text()):
             status, text = example.run()

@@ -44,7 +44,7 @@ RELEASES = ("1.12", "1.14", "1.15", "1.16", "1.27")
 
 @attrs.frozen
 class Crowd:
-    """Nodes, the pods on each in the order in which they came, pods nominated to a node, budgets, and a pod
+    """A cluster: nodes, the pods on each in order of arrival, pods nominated to a node, budgets, and a pod
     that finds no room."""
 
     nodes: list
@@ -54,7 +54,7 @@ class Crowd:
     incoming: object
 
     def engine(self, release, profile=None, **options):
-        """A scheduler that was told of it, in 1.27 with a *profile*. *options*: fields of the engine."""
+        """A scheduler fed with the cluster, in 1.27 with a *profile*. *options*: fields of the engine."""
         gates = {"EvenPodsSpread": True} if "EvenPodsSpread" in find_any_release(release).gates else {}
         config = {
             "percentageOfNodesToScore": 100,
@@ -71,7 +71,7 @@ class Crowd:
 
 
 def begun(made, incoming):
-    """A cycle of *made* for *incoming* that went through PreFilter, where there is one."""
+    """A cycle of *made* for *incoming*, after PreFilter if there is one."""
     cycle = made.begin(incoming)
     for profile in made.flow.profiles.values():
         run_pre_filter(cycle, profile)
@@ -126,7 +126,7 @@ def _budgets(draw):
 
 
 def _affinities():
-    """Required terms about the pods of an app; of some there are none."""
+    """Required terms about the pods of an app; some apps have no pods."""
     term = st.builds(
         lambda app, key: {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key},
         st.sampled_from(APPS),
@@ -154,8 +154,8 @@ def _constraints():
 
 @st.composite
 def crowds(draw, *, with_terms=False):
-    """Four nodes, up to eight pods on each, up to two pods nominated to each; *with_terms* some pods care
-    which others are near."""
+    """Crowds of four nodes, up to eight pods on each, and up to two pods nominated to each; *with_terms*:
+    some pods have affinity terms or spread constraints."""
     pods = {name: _pods(draw, f"{name}-", 8, name, with_terms=with_terms) for name in NAMES}
     waiting = {
         name: _pods(draw, f"w-{name}-", 2, with_terms=with_terms, nominatedNodeName=name) for name in NAMES

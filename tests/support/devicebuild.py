@@ -1,4 +1,4 @@
-"""Devices and claims for tests, in the short form in which they are easy to read."""
+"""Devices and claims for tests, in a short form that is easy to read."""
 
 from tests.support.build import manifest, obj, pod
 
@@ -20,7 +20,7 @@ def device(name, **attributes):
 
 
 def a_slice(node, *devices, pool="", count=1, **spec):
-    """A slice of *devices*, names or objects, that *node* reaches; "*": all nodes do."""
+    """A slice of *devices*, names or objects, that *node* can access; "*": all nodes."""
     reach = {"allNodes": True} if node == "*" else {"nodeName": node} if node else {}
     listed = [device(one) if isinstance(one, str) else one for one in devices]
     name = spec.pop("name", f"{DRIVER}-{pool or node or 'some'}-1".replace("*", "all"))
@@ -29,7 +29,7 @@ def a_slice(node, *devices, pool="", count=1, **spec):
 
 
 def device_class(name="gpu", *expressions):
-    """A class of devices that all of *expressions* match."""
+    """A class of devices that match all of *expressions*."""
     return made("DeviceClass", name, {"selectors": selectors(*expressions)})
 
 
@@ -39,7 +39,7 @@ def selectors(*expressions):
 
 
 def exactly(count=1, *expressions, of="gpu", **more):
-    """What a request asks for: a number of devices, or ``All``."""
+    """The part ``exactly`` of a request: a number of devices, or ``All``."""
     number = {"allocationMode": "All"} if count == "All" else {"allocationMode": "ExactCount", "count": count}
     return {"deviceClassName": of, "selectors": selectors(*expressions), **number, **more}
 
@@ -50,7 +50,7 @@ def either(*alternatives):
 
 
 def device_claim(name, *requests, constraints=(), **more):
-    """A claim with requests r0, r1 and so on, each with what :func:`exactly` or :func:`either` gives."""
+    """A claim with requests r0, r1 and so on, each from :func:`exactly` or :func:`either`."""
     asked = [
         {"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one}
         for i, one in enumerate(requests)
@@ -61,13 +61,12 @@ def device_claim(name, *requests, constraints=(), **more):
 
 
 def same(attribute, *requests):
-    """The constraint that devices have the same value of an attribute of the driver."""
+    """The constraint that devices have equal values of a driver's attribute."""
     return {"matchAttribute": f"{DRIVER}/{attribute}", "requests": list(requests)}
 
 
 def claiming(name, *claims, **status):
-    """A pod that uses *claims*; one that begins with ``from `` names a template, and what was made of it is
-    in *status*: name -> claim."""
+    """A pod that uses *claims*; ``from NAME`` names a template. *status*: name -> the claim made from it."""
     spec = []
     for number, one in enumerate(claims):
         field = "resourceClaimTemplateName" if one.startswith("from ") else "resourceClaimName"

@@ -1,5 +1,4 @@
-"""Small clusters to empty nodes of, and a replay of a plan through a scheduler that knows nothing of
-drains."""
+"""Small clusters for drains, and the replay of a plan through a scheduler that knows nothing of drains."""
 
 import random
 
@@ -37,7 +36,7 @@ def budget(name, app, allowed):
 
 
 def owned(name, app="web", on="", cpu="1", **more):
-    """A pod of *app*, whose owner is of the kind in :data:`OWNERS`; an app that is not there has none."""
+    """A pod of *app*, whose owner has the kind in :data:`OWNERS`; other apps have no owner."""
     kind = OWNERS.get(app)
     owner = owned_by(kind, app, f"uid-of-{app}", apiVersion="apps/v1") if kind else {}
     metadata = owner | {"uid": f"uid-{name}"} | more.pop("metadata", {})
@@ -45,7 +44,8 @@ def owned(name, app="web", on="", cpu="1", **more):
 
 
 def with_devices():
-    """A device on each of nodes a and b, and a pod on a with a claim from a template."""
+    """The objects of a cluster with a device on each of nodes a and b, and a pod on a with a claim from a
+    template."""
     slices = [
         manifest(
             "ResourceSlice",
@@ -128,7 +128,7 @@ TOLERATIONS = ([], [], [], [], [{"operator": "Exists"}])
 
 
 def cluster_of(seed, *, nodes=5):
-    """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and
+    """A random cluster: nodes in two zones, pods of all kinds of owners on them, some pending pods, and
     budgets."""
     rng = random.Random(seed)
     found = []
@@ -162,7 +162,7 @@ def _pod_by_lot(rng, number, nodes):
 
 
 def settled(objects, release, **options):
-    """The cluster after its waiting pods were scheduled, which evicts none, without those that fit
+    """The cluster after its pending pods were scheduled, without evictions, and without those that fit
     nowhere."""
     cluster = Cluster(objects, defaults=False)
     hosts = {
@@ -181,18 +181,18 @@ def settled(objects, release, **options):
 
 @attrs.define
 class Replay:
-    """Takes the steps of a plan on a cluster, with a scheduler of its own; what does not hold is an assertion
-    that fails."""
+    """A replay of a plan's steps on a cluster, with its own scheduler; a step that does not hold fails an
+    assertion."""
 
     cluster: Cluster
     scheduler: Scheduler
     left: dict
-    """Budget -> how many disruptions it allows now."""
+    """Budget -> the disruptions that it allows now."""
     asks_budgets: bool = True
 
     @classmethod
     def of(cls, objects, release, **options):
-        """At the beginning."""
+        """The replay at the beginning."""
         cluster = Cluster(objects, defaults=False)
         left = {
             item.key: item.status.disruptions_allowed
@@ -202,7 +202,7 @@ class Replay:
         return cls(cluster, Scheduler(cluster, options_of({"release": release, **options})), left)
 
     def cordon(self, name):
-        """As kubectl and the node controller do it."""
+        """Cordon a node as kubectl and the node controller do."""
         found = self.cluster.find(f"node/{name}")
         taint = obj(
             {
@@ -227,7 +227,7 @@ class Replay:
         ]
 
     def leave(self, key, *, by_drain):
-        """A pod leaves; a drain may not ask more of a budget than it allows."""
+        """Delete a pod; a drain may not take more from a budget than it allows."""
         gone = self.cluster.find(f"pod/{key}")
         assert isinstance(gone, Pod)
         for name in self.of_budget(gone):
@@ -237,7 +237,7 @@ class Replay:
         return gone
 
     def come(self, made):
-        """A new pod is scheduled, and gets ready."""
+        """Schedule a new pod; on a node it becomes ready, and its budgets allow one more disruption."""
         decision = self.scheduler.schedule(made)
         if decision.host is not None:
             self.cluster.add(decision.pod.bound_to(decision.host))
@@ -247,13 +247,13 @@ class Replay:
 
 
 def rounds_of(evictions):
-    """The evictions round by round, those of the drain and what follows from them."""
+    """The evictions round by round, those of the drain with the preemptions that follow from them."""
     for number in dict.fromkeys(found["round"] for found in evictions):
         yield [found for found in evictions if found["round"] == number]
 
 
 def renewed(gone, key):
-    """The pod that an owner makes in place of *gone*."""
+    """The pod that an owner creates in place of *gone*."""
     meta = replace(
         gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None
     )
@@ -304,5 +304,5 @@ def _replay_round(replay, evictions):
 
 
 def asked(objects, names, release, **more):
-    """The record of a drain."""
+    """The record of a drain of nodes *names*."""
     return drain(objects, names, **keywords_of({"release": release, **more}), defaults=False).record()

@@ -1,5 +1,4 @@
-"""Objects in JSON form, drawn by Hypothesis from the classes that they are read into: all fields, of the
-right types."""
+"""Objects in JSON form that Hypothesis draws from their classes: all fields, of the right types."""
 
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -24,7 +23,7 @@ LEAVES = {
 
 
 def documents(annotation, words=None):
-    """Values in JSON form that are read as one of a type, each field there or not."""
+    """Values of a type in JSON form, with any of its fields present or absent."""
     origin = get_origin(annotation)
     parts = [part for part in get_args(annotation) if part not in (NoneType, ...)]
     if annotation in LEAVES:

@@ -1,4 +1,4 @@
-"""Hosts, pods and questions for tests of the equivalence cache."""
+"""Nodes, pods and queries for tests of the equivalence cache."""
 
 import pytest
 
@@ -28,17 +28,18 @@ def host(name, **more):
 
 
 def place(made, incoming):
-    """One cycle and what follows from it: the host, None where there is none."""
+    """The host of one cycle, which is carried out; None where there is none."""
     return Run(made).cycle(incoming).host
 
 
 def why(made, incoming):
-    """What a cycle for *incoming* says: its host, or its error."""
+    """The host of a cycle for *incoming*, or its error."""
     decision = made.schedule(incoming)
     return decision.host or decision.error or ""
 
 
 def kept(made, *predicates):
-    """Whether anything is kept of each predicate for the first class that was seen, on any node."""
+    """Whether any result of each predicate is cached, on any node, for the first equivalence class that was
+    seen."""
     found = (made.flow.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
     return [rows is not None and bool(rows.any()) for rows in found]

@@ -13,6 +13,6 @@ def example_modules(root, monkeypatch):
     for name in MODULES:
         monkeypatch.setitem(
             sys.modules, name, ModuleType(name)
-        )  # what it undoes is that the name is there at all
+        )  # so that the end of the test removes or restores the name
         del sys.modules[name]
     return import_module(MODULES[1]), import_module(MODULES[2])

@@ -1,5 +1,5 @@
-"""How many examples a test by Hypothesis tries: the profile's count, times what the test needs; and which
-releases stand for all."""
+"""The number of Hypothesis examples of a test, as a multiple of the profile's; and the releases that stand
+for all."""
 
 import math
 
@@ -11,6 +11,5 @@ the base of all tables."""
 
 
 def examples(factor, **other):
-    """Settings with *factor* times as many examples as the profile has, rounded up; *other*: more
-    settings."""
+    """Settings with *factor* times the profile's number of examples, rounded up; *other*: more settings."""
     return settings(max_examples=math.ceil(settings.default.max_examples * factor), **other)

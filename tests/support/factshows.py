@@ -1,10 +1,10 @@
-"""Small clusters that show a fact: the release and the release without it answer differently on each.
+"""Small clusters that show a fact: on each, the release and the release without the fact answer differently.
 
 Some are made by hand (``tests/framework/facts``); the others are conformance cases cut down.
 
-``python -m tests.support.factshows [--fact ID]... PATHS`` looks for one for each other fact that has none (or
-for those named), in the conformance cases of files and folders, makes it as small as it can, and writes all
-to ``tests/conformance/facts.jsonl.gz``.
+``python -m tests.support.factshows [--fact ID]... PATHS`` looks in the conformance cases of files and folders
+for a cluster for each other fact without one (or for the facts named), makes it as small as it can, and
+writes all to ``tests/conformance/facts.jsonl.gz``.
 """
 
 import gzip
@@ -29,12 +29,12 @@ FOUND = ("host", "error", "feasible", "failed")
 """The fields of a cycle that releases with predicates and those with plugins have in common."""
 BY_HAND = {*CLUSTERS, *TRIALS}
 SMALLEST = 400
-"""Tries to make one case smaller."""
+"""The most tries to make one case smaller."""
 SECONDS = float(os.environ.get("SECONDS_A_FACT", "40"))
 
 
 def cut_down():
-    """Fact -> the case that shows it, of those that were found."""
+    """Fact -> the case that was found to show it."""
     if not FILE.exists():
         return {}
     with gzip.open(FILE, "rt") as stream:
@@ -42,20 +42,20 @@ def cut_down():
 
 
 def sides(fact):
-    """The release of *fact*, and the one that lacks it: itself without its cells, or where none say it the
-    release before it."""
+    """The release of *fact*, and a release without it: the same with the cells undone, or, if the fact has no
+    cells, the release before."""
     release = ALL_RELEASES[fact.release]
     return release, undone(release, [fact]) if fact.cells else release_before(fact.release)
 
 
 def answers(case, fact):
-    """How the release of *fact*, and the one without it, answer *case*."""
+    """The answers to *case* of the release of *fact*, and of the release without it."""
     with_it, without = sides(fact)
     return answer_of(case, with_it), answer_of(case, without)
 
 
 def answer_of(case, release):
-    """How *release* answers *case*, without the gates that it does not let one set so."""
+    """The answer of *release* to *case*, without the feature gates that it does not allow to be set so."""
     config = case.get("config") or {}
     gates = {
         name: on for name, on in (config.get("featureGates") or {}).items() if _may_set(release, name, on)
@@ -74,8 +74,8 @@ def _may_set(release, gate, on):
 def differs(case, fact):
     """Whether the two answers of :func:`answers` differ in what *fact* is about.
 
-    A refused configuration says nothing of facts about pods. Where no cells say a fact, the two releases name
-    their rules otherwise.
+    A refused configuration shows nothing of facts about pods. If a fact has no cells, the two releases name
+    their rules differently.
     """
     try:
         one, other = answers(case, fact)
@@ -91,8 +91,8 @@ def differs(case, fact):
 
 
 def seems_to_differ(case, fact):
-    """The same, while searching: a release without a fact that cannot answer is said, and does not end the
-    search."""
+    """The result of :func:`differs` for the search: an error of a release without a fact is printed, and does
+    not end the search."""
     try:
         return differs(case, fact)
     except Exception as error:
@@ -125,11 +125,11 @@ WORDS = {
     "node selectors": ("nodeSelector",),
     "preferring taints": ("PreferNoSchedule",),
 }
-"""Trait -> what the text of a case has that may have it."""
+"""Trait -> the words of which a case's text has one if it may have the trait."""
 
 
 def may_show(fact, text):
-    """Whether the case with *text* may have what *fact* needs."""
+    """Whether the case with *text* may have the traits that *fact* needs."""
     return all(
         any(word in text for trait in need.split("|") for word in WORDS.get(trait, ("",)))
         for need in fact.needs
@@ -140,7 +140,7 @@ def may_show(fact, text):
 
 
 def candidates(fact, cases):
-    """Cases that may show *fact*, of its release first, then of the one before it and of later ones."""
+    """Cases that may show *fact*: of its release, then of the one before it, then of three later ones."""
     known = list(ALL_RELEASES)
     at = known.index(fact.release)
     for version in (known[at], known[at - 1], *known[at + 1 : at + 4]):
@@ -151,7 +151,7 @@ def candidates(fact, cases):
 
 
 def smaller(case, fact):
-    """*case* with as little as still shows *fact*."""
+    """The smallest case found within *case* that still shows *fact*."""
     tries = SMALLEST
     for field in ("pending", "objects"):
         size = max(1, len(case.get(field, ())) // 2)
@@ -169,7 +169,7 @@ def smaller(case, fact):
 
 
 def search(folders, wanted=()):
-    """Look for a case for each fact that has none that shows it, and write what is found."""
+    """Look for a case for each fact that no case shows, and write the cases found."""
     found = cut_down()
     read = {}
     families = list(find_families(folders))
@@ -207,7 +207,7 @@ def search(folders, wanted=()):
 
 
 def write(found):
-    """Write what shows each fact, in the order of facts."""
+    """Write the cases that show facts, in the order of facts."""
     lines = [
         json.dumps({"fact": fact.id, "case": found[fact.id]}, separators=(",", ":"))
         for fact in FACTS

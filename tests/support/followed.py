@@ -1,11 +1,11 @@
-"""A handler of what informers tell, which remembers it."""
+"""A handler of informers' events, which records them."""
 
 import attrs
 
 
 @attrs.define
 class Followed:
-    """The objects that there are, and what was told of each; nothing is deleted that was not put."""
+    """The existing objects, and the events; deleting an unknown object fails."""
 
     objects: dict = attrs.field(factory=dict)
     told: list = attrs.field(factory=list)

@@ -14,7 +14,7 @@ def document(*profiles, version="v1", **more):
 
 
 def configuration(*profiles, gates=None, release=DEFAULT_FRAMEWORK, **more):
-    """As :func:`document`, read by *release*."""
+    """The configuration of :func:`document`, read by *release*."""
     return read_configuration(document(*profiles, **more), gates, FRAMEWORK_RELEASES[release])
 
 
@@ -28,8 +28,8 @@ def scheduler(
     release=DEFAULT_FRAMEWORK,
     **options,
 ):
-    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told
-    of *objects*."""
+    """A scheduler fed with *objects*, with one *profile* and more *profiles*, and a user's *plugins* in its
+    registry."""
     config = configuration(
         profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage
     )
@@ -47,8 +47,8 @@ def profile_of(profile, *plugins):
 
 
 def binding_methods(note):
-    """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does
-    of plugin, point and cycle."""
+    """The methods reserve, unreserve, permit, pre_bind, bind and post_bind of a plugin, which return
+    *note*(plugin, point, cycle)."""
 
     def method(point):
         return lambda self, pod, node_name, cycle: note(self, point, cycle)
@@ -57,7 +57,7 @@ def binding_methods(note):
 
 
 def enabled(*names, **weights):
-    """``enabled`` entries: *names* without a weight, then those with one."""
+    """``enabled`` entries: *names* without a weight, then *weights*."""
     return {
         "enabled": [{"name": name} for name in names]
         + [{"name": name, "weight": weight} for name, weight in weights.items()]

@@ -1,7 +1,7 @@
-"""Input that was changed at random: the entry points for it, seeds, changes of texts and of structures, and
-what came of each try.
+"""Input that was changed at random: its entry points, seeds, changes of texts and of structures, and the
+result of each try.
 
-Where a kubeconfig has a secret in its place, no message may have a part of it.
+No message may have a part of a secret that a kubeconfig has in its proper place.
 """
 
 import asyncio
@@ -41,16 +41,16 @@ from tests.conftest import ROOT
 from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 
 SECONDS = 10
-"""Seconds of CPU that one try may take."""
+"""The CPU seconds that one try may take."""
 ANSWER = "answer"
 REFUSED = "documented error"
 SLOW = "too slow"
 SECRET = "s3cr3t"
-"""Each secret of a seed."""
+"""The value of each secret in a seed."""
 SECRET_PLACES = re.compile(rb'"(token|password|value)": "s3cr3t"|"server": "https://u:s3cr3t@')
 VERBS = (b"filter", b"prioritize", b"preemption", b"bind")
 MOST_RUNS = 8
-"""Of a sweep."""
+"""The most runs of a sweep."""
 TRACES = ROOT / "examples" / "traces"
 WORDS = (
     b"release=1.16 policy=p.json percentage=50",
@@ -107,7 +107,7 @@ MANIFESTS = (
         csi: {driver: d}
     """),
 )
-"""Small ones, of which a change hits a field that is read."""
+"""Small manifests, so that a change hits a field that is read."""
 ODD = (
     None,
     True,
@@ -246,7 +246,7 @@ def _kubeconfig(content):
 
 @cache
 def callers():
-    """Servers of three releases, which all tries ask."""
+    """Servers of three releases, shared by all tries."""
     found = [Caller.of(three_nodes(release=release)) for release in ("1.12", "1.16", "1.27")]
     for caller in found:
         caller.app.cluster.defaults = True
@@ -254,7 +254,8 @@ def callers():
 
 
 def _request(content):
-    """The first line is the verb, the rest the body. Each is answered with 2xx or 4xx, in JSON."""
+    """Send a request: the first line is the verb, the rest the body. Each is answered with 2xx or 4xx, in
+    JSON."""
     verb, _, body = content.partition(b"\n")
     for caller in callers():
         found = caller.post(f"/{verb.decode()}" if verb in VERBS else "/filter", body)
@@ -289,7 +290,7 @@ def _lines(kind):
 
 
 def _kubeconfigs():
-    """One of each kind of user."""
+    """Kubeconfigs, one for each kind of user."""
     users = [
         {"token": SECRET},
         {"username": "u", "password": SECRET},
@@ -351,7 +352,7 @@ def _requests():
 
 @attrs.frozen
 class Entry:
-    """An entry point: what reads input of its kind, and good input."""
+    """An entry point: a function that reads input of its kind, and one that gives good input."""
 
     read: object
     seeds: object
@@ -406,9 +407,9 @@ ENTRY_POINTS = {
     "kubeconfig": Entry(_kubeconfig, _kubeconfigs),
     "requests": Entry(_request, _requests),
 }
-"""Name -> what reads input of that kind, and good input."""
+"""Name -> the entry point."""
 TEXTS = ("side", "edit", "table", "requests")
-"""Entry points whose input has no structure of YAML."""
+"""Entry points whose input is not YAML."""
 
 
 @cache
@@ -421,7 +422,7 @@ def seeds(entry):
 
 
 def changed(entry, seed):
-    """Input for an entry point, changed as *seed* says: its structure, its text, or both."""
+    """Input for an entry point, changed at random by *seed*: its structure, its text, or both."""
     draw = random.Random(seed)
     content = draw.choice(seeds(entry))
     verb, line, body = content.partition(b"\n") if entry == "requests" else (b"", b"", content)
@@ -478,8 +479,8 @@ class TooSlow(BaseException):
 
 
 def tried(entry, content):
-    """What came of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or the error that nobody
-    documented and its place."""
+    """The result of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or an undocumented error and
+    its place."""
     try:
         with _limited():
             ENTRY_POINTS[entry].read(content)

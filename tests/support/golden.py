@@ -1,5 +1,5 @@
-"""Golden files: what ``-o json`` of every question prints about the examples, of ``replay`` its events,
-compressed in ``tests/golden``.
+"""Golden files: the output of every question about the examples with ``-o json``, and the events of
+``replay``; compressed in ``tests/golden``.
 
 ``python -m tests.support.golden`` in the root writes them again. A file holds the exit status in its first
 line, then standard output.
@@ -56,13 +56,13 @@ COMMANDS = {
 
 
 def printed(command):
-    """What the file of *command* has to hold."""
+    """The text that the file of *command* must have."""
     done = inside(*shlex.split(command))
     return f"{done.returncode}\n{done.stdout}"
 
 
 def kept(name):
-    """What the file holds."""
+    """The text of the file *name*."""
     return gzip.decompress(file_of(name).read_bytes()).decode()
 
 
@@ -72,7 +72,7 @@ def file_of(name):
 
 
 def main():
-    """Write all files; those that hold today's output already are not touched."""
+    """Write all files; files that already have today's output are not touched."""
     for path in FOLDER.glob("*.json.gz"):
         if path.name.removesuffix(".json.gz") not in COMMANDS:
             path.unlink()

@@ -1,9 +1,9 @@
-"""The measures of the house: tokens, functions, files, imports, circles, floors, and the table of
+"""The measures of the source: tokens, functions, files, imports, import cycles, layers, and the table of
 ARCHITECTURE.md.
 
-``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are
-named by their path from the root of the repository, with slashes. Every function takes what it looks at, so
-that a test can give it something wrong and see that it is found.
+``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` sets their limits. Files are
+named by their path from the root of the repository, with slashes. Functions take the code they check as an
+argument, so that a test can pass faulty code and see it found.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NO_PARTS = {"tests", "build"}
-"""Packages at the root that are no part of the package."""
+"""Packages at the root that do not belong to kubeclassic."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -64,7 +64,7 @@ def test_files():
 
 
 def modules(files):
-    """Dotted name without the package's own, as parts -> file."""
+    """Dotted name, as a tuple without ``kubeclassic`` -> file."""
     names = {tuple(file.removesuffix(".py").split("/")): file for file in files}
     return {name[:-1] if name[-1] == "__init__" else name: file for name, file in names.items()}
 
@@ -88,8 +88,7 @@ def imported_names(node, package):
 
 
 def found_file(name, known):
-    """The file of the longest part of *name* that is a module; what no file has stays a name, joined by
-    slashes."""
+    """The file of the longest prefix of *name* that is a module; else the name, joined by slashes."""
     lengths = range(len(name), -1, -1)
     found = next((known[name[:n]] for n in lengths if name[:n] in known), None)
     return "/".join(name) if found is None else found
@@ -97,7 +96,7 @@ def found_file(name, known):
 
 @cache
 def imports():
-    """The imports of every file of the package."""
+    """File of the package -> imported file -> the line of the first import."""
     known = modules(sources())
     return {
         file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file}
@@ -106,7 +105,7 @@ def imports():
 
 
 def circles(graph):
-    """The circles of imports: for each group of files that reach one another, those files, sorted."""
+    """The import cycles: each group of files that import one another, directly or not, sorted."""
     reach = {file: reached(graph, file) for file in graph}
     groups = {
         tuple(sorted(to for to in reach[file] if file in reach.get(to, ())))
@@ -131,24 +130,24 @@ def reached(graph, start):
 
 
 def part_of(file, rows):
-    """The part that a file belongs to: the one with the longest name if there are several."""
+    """The part that a file belongs to: the longest name if several match."""
     parts = (part for row in rows for part in row.split() if covers(part, file))
     return max(parts, key=len, default=None)
 
 
 def covers(part, file):
-    """Whether a part, a file or a folder, is or holds *file*."""
+    """Whether a part, which is a file or a folder, is or contains *file*."""
     return file == part or file.startswith(f"{part}/")
 
 
 def floor_of(part, rows):
-    """The number of the line on which a part stands; what stands nowhere is above all."""
+    """The row number of a part; a part without a row is above all."""
     return next((number for number, row in enumerate(rows) if part in row.split()), len(rows))
 
 
 def may_import(file, target, rows):
-    """Whether the table lets *file* import *target*: in its own part, or above its line where its row names
-    it."""
+    """Whether the table lets *file* import *target*: its own part, or one in a row above that its row
+    names."""
     here = part_of(file, rows)
     there = part_of(target, rows)
     if here is None or here == there:
@@ -171,7 +170,7 @@ def strays(graph, rows):
 
 def longest_chain(graph, units):
     """The longest chain of imports between *units* (file -> its unit; other files do not count), highest
-    first; no circle may be there."""
+    first; there must be no cycle."""
     below = {unit: set() for unit in units.values()}
     for file, unit in units.items():
         below[unit] |= {units[to] for to in graph[file] if to in units} - {unit}
@@ -193,11 +192,12 @@ KINDS = ("NAME", "NUMBER", "STRING", "OP", "FSTRING_START", "FSTRING_MIDDLE", "F
 COUNTED = {getattr(tokenize, kind) for kind in KINDS if hasattr(tokenize, kind)}
 ENDS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 BY_ITSELF = ("__hash__", "__eq__", "__get__")
-"""Python calls these for a key or an attribute: no reader follows them."""
+"""Methods that Python calls for a key or an attribute; no reader follows them."""
 
 
 def tokens(source):
-    """``code``: names, numbers, texts and operators; ``docstrings`` and ``comments`` in words."""
+    """The counts of a source: ``code`` (names, numbers, strings and operators) in tokens, ``docstrings`` and
+    ``comments`` in words."""
     found = Counter()
     begins = True
     for token, after in itertools.pairwise(tokenize.generate_tokens(io.StringIO(source).readline)):
@@ -231,7 +231,7 @@ def body_lines(node):
 
 
 def called_once(module):
-    """The private functions of a file that one place in it names."""
+    """The private functions of a file that are named at only one place in it."""
     private = {
         node.name
         for node in functions(module)
@@ -277,7 +277,7 @@ def changes_of_file(arguments):
 
 
 def table():
-    """The sizes of the house, each with its name."""
+    """The sizes of the source, each with its name."""
     of_source, of_tests = (
         sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files())
     )
@@ -309,12 +309,11 @@ def table():
 # --- kinds --------------------------------------------------------------------------------------------------
 
 KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
-"""Names of classes that only one kind of releases has: that with predicates and priorities, or the
-framework."""
+"""Names of classes that only one kind of releases has: predicates and priorities, or the framework."""
 
 
 def kinds_asked(module):
-    """The lines that ask of which kind something is: a class of the one kind of releases, or of the other."""
+    """The lines that check whether an object's class belongs to one kind of releases, or to the other."""
     return [
         part.lineno
         for node in nodes(module)
@@ -384,7 +383,7 @@ def is_release(node):
 
 
 def is_absence(node):
-    """Whether it is ``is None`` or ``is not None``."""
+    """Whether the comparison is ``is None`` or ``is not None``."""
     nothing = all(isinstance(side, ast.Constant) and side.value is None for side in node.comparators)
     return nothing and all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
 
@@ -393,20 +392,19 @@ def is_absence(node):
 
 
 def table_under(heading, document):
-    """(first cell, the rest) for each row of the table under a heading, the head and the line below it left
-    out."""
+    """(first cell, the rest) for each row of the table under a heading, without the table's head."""
     section = document.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     rows = [line.strip("|").partition("|") for line in section.splitlines() if line.startswith("|")]
     return [(first.strip(), rest.strip()) for first, _, rest in rows[2:]]
 
 
 def files_in(cell):
-    """The files that a cell names, in backquotes."""
+    """The files that a cell names, in backticks."""
     return re.findall(r"`([^`]+\.[a-z]+)`", cell)
 
 
 def misplaced(places, root):
-    """The first cells of the rows that do not name one file that is there."""
+    """The first cells of the rows that do not name exactly one existing file."""
     named = ((change, files_in(rest)) for change, rest in places)
     return [change for change, files in named if not (len(files) == 1 and (root / files[0]).is_file())]
 

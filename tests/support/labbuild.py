@@ -1,4 +1,4 @@
-"""Labs for tests, random moves in them, and what ``simulate`` says of the same."""
+"""Labs for tests, random moves in them, and the answers of ``simulate`` to the same."""
 
 import threading
 
@@ -23,7 +23,7 @@ EXAMPLE = ROOT / "examples" / "cluster"
 
 
 def lab_on(files, paths=(), **values):
-    """A lab on *files* that is started with these options."""
+    """A lab on *files*, started with these options."""
     options = options_of(values)
     spec = SchedulerSpec.of(options).read()
     return Lab(files, spec, LabState(scheduler=scheduler_of(options, spec, files.loaded)), Given(paths))
@@ -55,7 +55,7 @@ def lab_app(token="token"):
 
 @attrs.define
 class Searching:
-    """In place of a lab: finds one change, and goes on until it is ended, or raises *error*."""
+    """A substitute for a lab: it finds one change, and goes on until it is ended, or raises *error*."""
 
     error: object = None
     is_ended: object = attrs.field(factory=threading.Event)
@@ -79,25 +79,25 @@ class Searching:
 
 
 def ask(lab, question, state, cluster=None, **options):
-    """What the page is answered."""
+    """The answer that the page gets."""
     return lab.answer(
         msgspec.json.encode({"question": question, "state": state, "options": options, "cluster": cluster})
     )
 
 
 def fates(found):
-    """What became of the pods that waited."""
+    """Pending pod -> its host and error."""
     return {one["pod"]: (one["host"], one["error"] or "") for one in found["pods"]}
 
 
 def answered(lab, state):
-    """The same of *state*."""
+    """The lab's :func:`fates` in *state*."""
     return fates(ask(lab, "simulate", state))
 
 
 def fresh(lab, state):
-    """What :func:`kubeclassic.simulate` says with the Policy or the profile of *state*, its edits and its
-    pods."""
+    """The :func:`fates` by :func:`kubeclassic.simulate` with the Policy or the profile of *state*, its edits
+    and its pods."""
     options = StateRules(lab.spec, state).options()
     cluster = EXAMPLE if lab.given.paths else lab.files.loaded.objects
     return fates(simulate(cluster, options, pods=state.pods, edits=state.edits, order=state.order).record())
@@ -106,11 +106,11 @@ def fresh(lab, state):
 # --- moves --------------------------------------------------------------------------------------------------
 
 MOVES = st.tuples(st.integers(0, 13), st.integers(0, 1000), st.integers(0, 12))
-"""Moves and edits as numbers: of what kind, which rule or object, which value."""
+"""Moves and edits as numbers: the kind, the rule or object, and the value."""
 
 
 def moved(lab, state, drawn):
-    """The state after the move that *drawn* is."""
+    """The state after the move *drawn*."""
     kind, which, value = drawn
     known = StateRules(lab.spec, state).known
     if kind < 4 and known.scorers:

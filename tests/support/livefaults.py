@@ -1,4 +1,4 @@
-"""What goes wrong between a live scheduler and its API server, by chance but repeatable."""
+"""Faults between a live scheduler and its API server, random but repeatable."""
 
 import random
 from collections import Counter
@@ -21,25 +21,25 @@ KINDS = {
     "504 after": timed_out(),
     "500 of etcd after": timed_out(500, "InternalError", "etcdserver: request timed out"),
 }
-"""What may go wrong with a request that is no watch."""
+"""The faults of a request other than a watch."""
 CUTS = 10
-"""So many times the share of other requests that fail is the share of watches that break."""
+"""The share of watches that break, as a multiple of the share of other requests that fail."""
 MOST_EVENTS = 200
-"""A watch that breaks does so before it has had that many events."""
+"""A breaking watch breaks before this many events."""
 
 
 def wrongs(world, watcher):
-    """What must never happen: pods bound twice, and full nodes.
+    """The faults that must never occur: pods bound twice, and overfull nodes.
 
     Upstream: up to 1.16 a bound pod that no informer sees for half a minute loses its place, and then a node
-    may get too many.
+    may get too many pods.
     """
     has_expired = any("was not confirmed in time" in text for text in world.reports)
     return watcher.bound_twice if has_expired else watcher.faults
 
 
 def with_room(storage, watcher):
-    """The pods that wait though a node of their selector has room, or would have without the pods that they
+    """The waiting pods for which a node of their selector has room, or would have without the pods that they
     may preempt."""
     pods = storage.of("pods")
     waiting = {
@@ -51,7 +51,7 @@ def with_room(storage, watcher):
 
 
 def _rooms(pod, storage, watcher):
-    """For each node that *pod* selects whether it has room."""
+    """Whether there is room, for each node that *pod* selects."""
     wanted = requests(pod)
     selector = (pod["spec"].get("nodeSelector") or {}).items()
     for (_, name), node in storage.of("nodes").items():
@@ -62,7 +62,7 @@ def _rooms(pod, storage, watcher):
 
 
 def _staying(load, priority):
-    """What those pods of a node take that a pod of *priority* may not preempt."""
+    """The requests of the pods of a node that a pod of *priority* may not preempt."""
     if not priority:
         return load.total
     return sum((requests(each) for each in load.pods.values() if _priority(each) >= priority), Counter())
@@ -74,7 +74,7 @@ def _priority(pod):
 
 @attrs.define
 class Faults:
-    """Decides which requests fail: a *share* of all, until :attr:`is_over`."""
+    """The choice of requests that fail: a *share* of all, until :attr:`is_over`."""
 
     seed: int
     share: float
@@ -96,5 +96,5 @@ class Faults:
         return KINDS[self._random.choice(sorted(KINDS))]
 
     def end(self):
-        """From now on nothing fails."""
+        """End the faults."""
         self.is_over = True

@@ -30,8 +30,8 @@ def pod(
     namespace="default",
     **spec,
 ):
-    """A pod, bound with *on*; *spec*: ``uid``, the node it is ``nominated`` to, and further fields of its
-    spec, by the API's names; ``metadata`` and ``status`` are merged in."""
+    """A pod, bound to the node *on* if given. *spec*: ``uid``, the node it is ``nominated`` to, and further
+    fields of its spec, by the API's names; ``metadata`` and ``status`` are merged in."""
     meta = {
         "name": name,
         "namespace": namespace,
@@ -49,14 +49,14 @@ def pod(
 
 
 def manifest(kind, name, *, metadata=None, **fields):
-    """An object of any kind; ``namespace`` and ``labels`` of *fields* are of its metadata, the others its
-    own."""
+    """An object of any kind; ``namespace`` and ``labels`` of *fields* go to its metadata, the others to the
+    object."""
     placed = {key: fields.pop(key) for key in ("namespace", "labels") if key in fields}
     return {"kind": kind, "metadata": {"name": name, **placed, **(metadata or {})}, **fields}
 
 
 def owned_by(kind="ReplicaSet", name="o", uid="u", **more):
-    """The metadata of an object that a controller owns; *more*: of the reference to it."""
+    """The metadata of an object that a controller owns; *more*: further fields of the owner reference."""
     return {"ownerReferences": [{"kind": kind, "name": name, "uid": uid, "controller": True, **more}]}
 
 

@@ -1,8 +1,8 @@
-"""Mutants: faults put in by hand, one at a time, that the tests have to find.
+"""Mutants: faults in the source, one at a time, that the tests have to find.
 
-``python -m tests.support.mutants`` (``.ci/mutants``) puts each into a copy of the checkout, runs the tests of
-its room, and names those that nothing found. Words after the command choose the mutants whose description has
-one of them.
+``python -m tests.support.mutants`` (``.ci/mutants``) puts each into a copy of the checkout, runs its tests,
+and names the mutants that none of them found. Words after the command choose the mutants whose description
+has one of them.
 """
 
 import os
@@ -19,8 +19,8 @@ from tests.support.house import ROOT
 
 
 class Mutant(NamedTuple):
-    """One fault of ``mutants.yaml``: in *file* *text* stands once and becomes *fault*; *tests*, files,
-    folders and tests below ``tests``, have to fail."""
+    """One fault of ``mutants.yaml``: *text*, which *file* has once, becomes *fault*; *tests* (files, folders
+    and tests below ``tests``) have to fail."""
 
     says: str
     file: str
@@ -30,11 +30,11 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = [Mutant(**one) for one in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())]
-"""A mutant that no test can find, as it decides alike, is not kept."""
+"""All mutants; those that decide alike, so that no test can find them, are left out."""
 
 
 LIMIT = 900
-"""Seconds for the tests of a mutant: those that have not ended by then have told that something is wrong."""
+"""Seconds for the tests of a mutant: if they have not ended by then, the mutant is found."""
 
 
 def copied(folder):
@@ -53,12 +53,11 @@ def copied(folder):
 
 
 def is_found(mutant, copy):
-    """Whether the tests of its room fail, or never end, with *mutant* in *copy*, which is as before
-    afterwards."""
+    """Whether its tests fail, or never end, with *mutant* in *copy*, which is restored afterwards."""
     file = copy / mutant.file
     before = file.read_text()
     file.write_text(before.replace(mutant.text, mutant.fault))
-    # All cases that are kept here, and none of the larger data.
+    # All conformance cases of the checkout, and none of the larger data.
     ours = {
         "PYTHONPATH": str(copy.parent),
         "KUBECLASSIC_CONFORMANCE": "full",

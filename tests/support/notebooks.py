@@ -1,5 +1,4 @@
-"""Runs the notebooks of ``examples/``. As a program it writes their outputs: ``python -m
-tests.support.notebooks``."""
+"""The notebooks of ``examples/``, run. ``python -m tests.support.notebooks`` writes their outputs."""
 
 import os
 import re
@@ -12,7 +11,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 SECONDS = 300
-"""A cell that takes longer has failed."""
+"""The seconds after which a cell has failed."""
 
 
 def read(path):
@@ -22,7 +21,7 @@ def read(path):
 
 def executed(path):
     """The notebook at *path*, run from its start in the folder where it is; outputs have no times and no
-    counts of runs."""
+    execution counts."""
     notebook = read(path)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kubeclassic").symlink_to(ROOT)
@@ -38,12 +37,12 @@ def executed(path):
 
 
 def texts(notebook):
-    """What each cell of code said, as plain text."""
+    """The outputs of each code cell, as plain text."""
     return [[_text(output) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def words(notebook):
-    """What people read of each cell's HTML: no tags, no style."""
+    """The readable text of each code cell's HTML outputs, without tags and styles."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     pages = [[output.get("data", {}).get("text/html", "") for output in cell.outputs] for cell in code]
     return [

@@ -1,7 +1,7 @@
-"""The code blocks of a page of the documentation, and what may stand in them.
+"""The code blocks of a documentation page, and their kinds.
 
-The word after the three backticks says what a block is; ``title="FILE"`` names a file that the commands of
-the page find.
+The word after the three backticks is the kind of a block; ``title="FILE"`` names a file for the commands of
+the page.
 """
 
 import re
@@ -22,7 +22,7 @@ _TITLE = re.compile(r'title="([^"]+)"')
 
 @attrs.frozen
 class Block:
-    """A code block: its word, the file that it is, if any, and its text."""
+    """A code block: its kind, its file name, if any, and its text."""
 
     kind: str
     title: str
@@ -49,11 +49,11 @@ def blocks_of(page):
 
 
 def files_of(page):
-    """The files that *page* shows with a name of their own: name -> text."""
+    """File name -> text, for the blocks of *page* that are files of their own."""
     return {block.title: block.text for block in blocks_of(page) if block.title and "/" not in block.title}
 
 
 def commands_of(page):
-    """The lines of the ``sh`` blocks of *page*, those that a backslash continues joined."""
+    """The lines of the ``sh`` blocks of *page*; lines continued by a backslash are joined."""
     texts = (block.text.replace("\\\n", "") for block in blocks_of(page) if block.kind == "sh")
     return [line.strip() for text in texts for line in text.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Pages in tests: the data and the tables that stand in them."""
+"""HTML pages in tests: their data and their tables."""
 
 import json
 import zlib
@@ -47,7 +47,7 @@ def _unpacked(data):
 
 
 def data_of_page(html):
-    """Id -> the JSON that the page has under it."""
+    """Id of a script element -> its JSON."""
     reader = _Reader()
     reader.feed(html)
     return reader.data
@@ -72,12 +72,12 @@ def page_of(found):
 
 
 def part_html(part):
-    """A part of a view as a page has it."""
+    """The HTML of a part of a view."""
     return str(environment().get_template("parts.html").module.part(part, About()))  # type: ignore[attr-defined]
 
 
 def with_page(folder, *words, status=0):
-    """The page of a command, which is written in *folder*, and what ``-o json`` says beside it."""
+    """The page of a command, which is written in *folder*, and its output with ``-o json``."""
     page = folder / "page.html"
     record = ran(*words, "--report", page, "-o", "json", status=status).document
     return page.read_text(), record

@@ -1,4 +1,4 @@
-"""Runs ``kubeclassic``, as its own process from a bare checkout too, or in this one."""
+"""Runs of ``kubeclassic``, in this process or in its own, also from a bare checkout."""
 
 import contextlib
 import io
@@ -35,7 +35,7 @@ HEAVY = (
     "kubeclassic.framework.plugin",
     "kubeclassic.algorithmprovider",
 )
-"""Modules that no help may import; of the framework it has the options alone."""
+"""Modules that no help may import; of the framework only the options may be."""
 TELL = f"""
 import atexit
 atexit.register(lambda: print("HEAVY", *(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr))
@@ -49,7 +49,7 @@ def command(*arguments, before=""):
 
 
 def program(*arguments, before="", environment=None, **options):
-    """Run that process to its end."""
+    """Run the process of :func:`command` to its end."""
     wanted = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": _as_at_a_terminal} | options
     return subprocess.run(
         command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted
@@ -58,8 +58,8 @@ def program(*arguments, before="", environment=None, **options):
 
 @contextlib.contextmanager
 def started(words, **options):
-    """A process that runs beside the test, and ends with it: a test that fails would otherwise wait for it
-    for ever."""
+    """A process that runs beside the test and is killed at its end: a failing test would otherwise wait for
+    it for ever."""
     wanted = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": _as_at_a_terminal} | options
     with subprocess.Popen(words, **wanted) as process:
         try:
@@ -69,16 +69,16 @@ def started(words, **options):
 
 
 class Terminal(io.StringIO):
-    """A stream that people look at."""
+    """A stream that is a terminal."""
 
     def isatty(self):
         return True
 
 
 def inside(*arguments, cwd=ROOT, columns=0):
-    """What :func:`program` answers for *arguments*, from this process: for what needs none of its own.
+    """The result of :func:`program` for *arguments*, from a run in this process.
 
-    *columns*: its output is a terminal of that width, without colours; 0: it is none.
+    *columns*: the output is a terminal of this width, without colours; 0: it is no terminal.
     """
     out, err = (Terminal(), Terminal()) if columns else (io.StringIO(), io.StringIO())
     environment = {"COLUMNS": str(columns), "NO_COLOR": "1"} if columns else {}
@@ -93,19 +93,20 @@ def inside(*arguments, cwd=ROOT, columns=0):
 
 
 class Printed(NamedTuple):
-    """What a command line printed."""
+    """The output of a command line."""
 
     out: str
     err: str
 
     @property
     def document(self):
-        """What ``-o json`` printed, which is as its schema says."""
+        """The document that ``-o json`` printed, checked by its schema."""
         return checked(json.loads(self.out))
 
 
 def ran(*words, status=0, columns=0):
-    """As :func:`inside`, in the present folder; it must end with *status*, or one of several."""
+    """The output of a run in this process and in the current folder; its exit status must be *status*, or one
+    of them."""
     done = inside(*words, cwd=Path(), columns=columns)
     assert done.returncode in ([status] if isinstance(status, int) else status), (
         words,
@@ -116,13 +117,14 @@ def ran(*words, status=0, columns=0):
 
 
 def _as_at_a_terminal():
-    """Signals do what they do at a terminal, also where the tests run with some of them ignored."""
+    """Restore the signals' default handlers, as at a terminal, also where the tests run with some of them
+    ignored."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 
 
 def heavy_modules(*arguments, **environment):
-    """Which of :data:`HEAVY` a run with *arguments* has imported when it ends."""
+    """The modules of :data:`HEAVY` that a run with *arguments* has imported when it ends."""
     done = program(*arguments, before=TELL, environment=environment)
     assert done.returncode == 0, done.stderr
     return done.stderr.splitlines()[-1].split()[1:]

@@ -1,4 +1,4 @@
-"""A scheduling queue on a bench, for tests: with its clock and nominations, and no scheduler around it."""
+"""A scheduling queue for tests, with its clock and nominations, and no scheduler."""
 
 import attrs
 
@@ -11,7 +11,7 @@ from tests.support.build import pod
 
 ALL = list(RELEASES)
 BY_FLAG = ALL[:1]
-"""The release whose queue marks moves by a flag, and not by the number of the cycle."""
+"""The release whose queue marks move requests by a flag, and not by the number of the cycle."""
 WITH_BACKOFF = ALL[2:]
 """The releases in which failed pods back off."""
 WITH_FIFO = ALL[:3]
@@ -34,16 +34,16 @@ class Bench:
         return names
 
     def fail(self, failed, cycle=None):
-        """A pod fails in a cycle, or in the one that is under way."""
+        """Put a pod back that failed in a cycle, by default the current one."""
         self.queue.add_unschedulable(QueuedPod(failed), self.queue.cycle if cycle is None else cycle)
 
     def nominated(self):
-        """Node -> names of its pods."""
+        """Node -> the names of the pods nominated to it."""
         return {node: [found.name for found in self.nominations.on(node)] for node in self.nominations}
 
 
 def bench(release, origin=0, **gates):
-    """A queue of *release* whose timers begin now; *origin*: the clock's, in seconds."""
+    """A queue of *release* whose timers begin now; *origin*: the clock's origin, in seconds."""
     algorithm = resolve(RELEASES[release], gates=gates)
     clock = Clock(origin=origin * SECOND)
     nominations = Nominations(algorithm.release.nominations)
@@ -52,12 +52,12 @@ def bench(release, origin=0, **gates):
 
 
 def failed(name, **more):
-    """A pod that bears the mark of a failed attempt."""
+    """A pod with the condition of a failed attempt."""
     return pod(name, **{"status": MARK, **more})
 
 
 def parked(release, *pods):
-    """A queue in which *pods* are parked, with a minute gone by since."""
+    """A queue in which *pods* are unschedulable, 20 seconds later."""
     made = bench(release)
     for item in pods:
         made.fail(item)

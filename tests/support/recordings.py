@@ -1,5 +1,5 @@
-"""The recorded traffic of the originals, and transports that answer as it was recorded: one in order, one by
-path and time."""
+"""The recorded traffic of the upstream schedulers, and transports that replay it: one in order, one by path
+and time."""
 
 import asyncio
 import gzip
@@ -17,14 +17,14 @@ from tests.conftest import SHARED
 VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7", "1.28": "1.28.7"}
 """Release -> the version whose recordings stand for it."""
 AT_ONCE = 0.05
-"""Seconds within which a request is repeated by the connection, not by the client. Upstream: net/http does
-that for GET."""
+"""Seconds within which a repeated request comes from the connection, not from the client. Upstream: net/http
+repeats GET."""
 _TIMES = re.compile(r"(timeout=)\w+|(timeoutSeconds=)\d+")
 
 
 @attrs.frozen
 class Exchange:
-    """A request of somebody with its answer, or a remark of the driver (then ``method`` is empty)."""
+    """A client's request with its answer, or a note of the driver (then ``method`` is empty)."""
 
     t: float
     who: str
@@ -37,7 +37,7 @@ class Exchange:
     status: int = None
     answer: object = None
     end: float = 0.0
-    """When the answer was there, or a watch got an ERROR, which is when the client left it."""
+    """The time when the answer was complete, or when a watch got an ERROR, at which the client left it."""
     closed_by: str = ""
 
     def is_repeated(self, other):
@@ -50,7 +50,7 @@ class Exchange:
 
     @property
     def response(self):
-        """The answer as a transport gives it; raises TransportError where the link was broken."""
+        """The answer as a transport gives it; raises TransportError where the connection broke."""
         if self.status is None:
             raise TransportError(f"{self.method} {self.path}: the connection broke")
         text = self.answer if isinstance(self.answer, str) else json.dumps(self.answer)
@@ -58,8 +58,8 @@ class Exchange:
 
 
 def recorded(release, scenario):
-    """The exchanges of a scenario in order; the test (or the whole file, while it is read) is skipped only
-    where the data is absent."""
+    """The exchanges of a scenario in order. Without the data the test is skipped (or the whole file, at
+    import)."""
     if not SHARED.is_dir():
         pytest.skip(
             f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)",
@@ -70,7 +70,8 @@ def recorded(release, scenario):
 
 @cache
 def exchanges(version, scenario):
-    """What the scheduler asked in a scenario, in order; what the connection repeated is there once."""
+    """The scheduler's requests in a scenario, in order; a request that the connection repeated is there
+    once."""
     found = {}
     for exchange in _read(version, scenario):
         same = found.setdefault((exchange.method, exchange.path), [])
@@ -112,18 +113,18 @@ def _exchange(found):
 
 
 def without_times(query):
-    """*query* without the values of its time-outs, which are random."""
+    """*query* without the values of its timeouts, which are random."""
     return _TIMES.sub(lambda found: f"{found[1] or found[2]}N", query)
 
 
 @attrs.define
 class Script:
-    """A transport that answers as recorded, when it was recorded, and holds each request to the recorded
-    one."""
+    """A transport that gives the recorded answers at the recorded times, and compares each request with the
+    recorded one."""
 
     exchanges: list
     masked: object
-    """A body without what may differ, such as times."""
+    """The function that removes from a body the parts that may differ, such as times."""
     done: int = 0
 
     async def send(self, request):
@@ -139,7 +140,7 @@ class Script:
         return wanted.response
 
     def stream(self, request):
-        """Nobody watches here."""
+        """Fail, as no watch is expected."""
         raise AssertionError(f"expected no watch, got {request}")
 
 
@@ -150,9 +151,9 @@ class Player:
 
     recorded: tuple
     asked: dict = attrs.field(factory=dict)
-    """Path -> when and with which query it was asked."""
+    """Path -> the time and the query of each request."""
     answered: dict = attrs.field(factory=dict)
-    """Path -> when each answer ended."""
+    """Path -> the time when each answer ended."""
 
     def _next(self, request):
         asked = self.asked.setdefault(request.path, [])
@@ -215,7 +216,7 @@ class Player:
 
 
 class EndOfRecording(Exception):
-    """More was asked than was recorded."""
+    """More requests than were recorded."""
 
 
 async def _silence():

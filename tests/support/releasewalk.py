@@ -1,5 +1,4 @@
-"""One small cluster asked of each release of the framework: what tests of the differences between releases
-are made of."""
+"""One small cluster under each framework release, for tests of the differences between releases."""
 
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
@@ -10,8 +9,8 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 
 
 def answer(release, objects, pending, **options):
-    """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes;
-    *options*: of a scheduler."""
+    """The answer of *release* for the last of *pending*, which are tried one after the other; *options*: of a
+    scheduler."""
     version = FRAMEWORK_RELEASES[release].configuration.api_versions[-1]
     profile = {
         "apiVersion": f"{GROUP}/{version}",
@@ -29,8 +28,8 @@ def answer(release, objects, pending, **options):
 
 
 def shows(told, look, objects, *pending):
-    """Hold the releases to *told*: from which release on *look* sees what. Releases before the first are
-    not asked."""
+    """Compare the releases with *told*: release -> the value of *look* from that release on. Releases before
+    the first are not tried."""
     releases = list(FRAMEWORK_RELEASES)
     asked = releases[releases.index(next(iter(told))) :]
     wanted = {}

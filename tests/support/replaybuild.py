@@ -10,12 +10,12 @@ from tests.support.build import manifest, pod
 
 
 def engine(release="1.16", **config):
-    """A new scheduler that looks at every node."""
+    """A new scheduler that visits every node."""
     return engine_for(release, {"percentageOfNodesToScore": 100, **config})
 
 
 def there(*items):
-    """Objects that are there from the beginning."""
+    """Events that add objects at the beginning."""
     return [Event(START, ADD, item) for item in items]
 
 
@@ -30,19 +30,19 @@ def replay(*events, release="1.16", until=None, config=None, **delays):
 
 
 def of_engine(made, *events, until=None, **delays):
-    """The same for an engine."""
+    """A replay of *events* by the scheduler *made*."""
     return Replay(
         Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until
     )
 
 
 def asking(name, cpu="1", **more):
-    """A pod that asks for cpu."""
+    """A pod that requests cpu."""
     return pod(name, cpu=cpu, **more)
 
 
 def played(made):
-    """What happens in a replay up to its end."""
+    """The events of a replay up to its end."""
     found = []
     made.cluster.observers = [found.append]
     for _ in made.run():
@@ -51,7 +51,7 @@ def played(made):
 
 
 def told(records, event):
-    """Time and subject of the records of one kind."""
+    """The time and the subject of each record of one kind."""
     return [
         (record["time"], record.get("pod") or record.get("node") or record.get("volume", ""))
         for record in records
@@ -127,7 +127,7 @@ workloadTemplate:
 - {opcode: sleep, duration: 90s}
 - {opcode: barrier, timeout: 100s}
 """
-"""A scenario with a bit of everything; :data:`TROUBLE` happens beside it."""
+"""A scenario with a bit of everything; :data:`TROUBLE` are node events during it."""
 TROUBLE = "".join(
     json.dumps({"time": time, "event": verb, "object": manifest("Node", name)}) + "\n"
     for time, verb, name in (

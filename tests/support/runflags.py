@@ -1,4 +1,4 @@
-"""What ``kubeclassic run`` makes of a container's arguments."""
+"""The settings that ``kubeclassic run`` reads from a container's arguments."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ from kubeclassic.live.settings.flagtable import FLAGS
 
 
 def settings_of(arguments):
-    """The settings of arguments such as ``--port=1``; those that are options of every scheduler count
-    elsewhere."""
+    """The settings from arguments such as ``--port=1``; options of every scheduler are left out, except
+    ``--config``."""
     given = dict(argument.removeprefix("--").split("=", 1) for argument in arguments)
     names = {flag.other_name: flag.name for flag in FLAGS.values()}
     flags = {names.get(name, name): value for name, value in given.items() if names.get(name, name) in FLAGS}

@@ -1,5 +1,5 @@
-"""Holding the JSON of commands against the published schemas, more strictly than those are: a field that they
-do not name is an error."""
+"""Validation of commands' JSON by the published schemas, but stricter: a field that they do not name is an
+error."""
 
 import json
 from functools import cache
@@ -11,7 +11,7 @@ from kubeclassic.cli.schema import names, text_of
 
 
 def strict(schema):
-    """*schema* without room for fields that it does not name."""
+    """*schema* that also refuses fields that it does not name."""
     if isinstance(schema, list):
         return [strict(part) for part in schema]
     if not isinstance(schema, dict):
@@ -32,7 +32,7 @@ def _validator(name):
 
 
 def faults(name, document):
-    """What the schema *name* has against *document*: place and fault, at most ten."""
+    """The faults of *document* by the schema *name*, each with its place; at most ten."""
     found = _validator(name).iter_errors(document)
     return [f"{error.json_path}: {error.message[:200]}" for error, _ in zip(found, range(10), strict=False)]
 
@@ -50,7 +50,7 @@ def _by_kind():
 
 
 def checked(document):
-    """*document*, which is as the schema of its kind says where it is one of ours."""
+    """*document*, validated by the schema of its kind if it is a document of kubeclassic."""
     if isinstance(document, dict) and document.get("apiVersion") == API_VERSION:
         assert faults(_by_kind()[document["kind"]], document) == []
     return document

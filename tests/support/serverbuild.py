@@ -1,4 +1,4 @@
-"""Extender servers for tests, in process: from few words to an application, and calls of it without
+"""Extender servers for tests, in process: small served clusters, an application, and calls of it without
 sockets."""
 
 import asyncio
@@ -17,10 +17,10 @@ JSON = {"content-type": "application/json"}
 
 
 def first_and_last(left_out=()):
-    """The families kept with the project, each of the first and of the last release that has it.
+    """The conformance families of the checkout, each for the first and the last release that has it.
 
-    What a server adds to an engine is the same for all releases; the engines themselves are held to the
-    original in all of them.
+    A server adds the same to the engines of all releases; the engines themselves are compared with upstream
+    in every release.
     """
     found = {}
     for family in find_families([KEPT]):
@@ -52,13 +52,13 @@ def pod_json(name, *, cpu="1", on="", priority=None, **spec):
 
 
 def as_pod(manifest):
-    """The pod of such JSON."""
+    """The pod of the JSON *manifest*."""
     return obj({**manifest, "kind": "Pod"})
 
 
 def three_nodes(release="1.16"):
     """A served cluster of nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4
-    cores and priority 5 on c; w waits for 2 cores."""
+    cores and priority 5 on c; the pending pod w requests 2 cores."""
     made = ServedCluster(engine_for(release, {}), defaults=False)
     pods = [
         pod_json("low", cpu="3", on="b", priority=1),
@@ -77,7 +77,7 @@ def of_case(case):
 
 @attrs.define(eq=False)
 class Caller:
-    """Calls an application in process."""
+    """A client that calls an application in process."""
 
     app: ExtenderApp
 
@@ -106,7 +106,7 @@ class Caller:
         return self.call("POST", path, json=body, **options)
 
     def asked(self, path, body):
-        """The JSON of the answer to a call that has to succeed."""
+        """The JSON of the answer to a POST that has to succeed."""
         found = self.post(path, body)
         assert found.status_code == 200, found.text
         return found.json()
@@ -121,7 +121,7 @@ def as_body(value):
 
 
 def mismatches(service, pod, names, decision):
-    """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they
+    """The differences between the service's answers about *pod* and the engine's *decision*; empty if they
     agree."""
     found = []
     verdict = json.loads(service.filter(as_body({"Pod": pod, "NodeNames": list(names)})))

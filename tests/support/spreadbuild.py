@@ -17,18 +17,18 @@ B = node("b", labels={"zone": "y", "rack": "1"})
 
 
 def constraint(key="zone", skew=1, selector=None, when="DoNotSchedule", **more):
-    """A constraint over pods with ``app: a``, if no other *selector* is given."""
+    """A constraint over pods with ``app: a``, or those of *selector*."""
     wanted = {"matchLabels": {"app": "a"}} if selector is None else selector
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": wanted, **more}
 
 
 def soft(key="zone", skew=1, **more):
-    """The same with ScheduleAnyway."""
+    """A constraint with ScheduleAnyway."""
     return constraint(key, skew, when="ScheduleAnyway", **more)
 
 
 def incoming(*constraints, **more):
-    """The pod that is to be scheduled, one of ``app: a``."""
+    """The pod to schedule, of ``app: a``."""
     return pod(
         "new",
         labels={"app": "a"} | more.pop("labels", {}),
@@ -43,7 +43,7 @@ def peer(name, on, **more):
 
 
 def plugin(defaults=None, release="1.27", **gates):
-    """The plugin of *release* with System defaults, or with List ones where *defaults* are given."""
+    """The plugin of *release* with System defaults, or with List defaults if *defaults* are given."""
     args = (
         PodTopologySpreadArgs(defaulting_type="System")
         if defaults is None

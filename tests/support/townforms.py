@@ -1,5 +1,5 @@
-"""What small towns are made of: nodes in racks, pods that look at hosts and racks, budgets, each known by a
-number and a variant."""
+"""The objects of small towns: nodes in racks, pods with rules about hosts and racks, and budgets, each by its
+number and variant."""
 
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 @cache
 def machine(number, variant):
-    """Node *number*: its rack, zone, size and taint go by *variant*."""
+    """Node *number*, with rack, labels, size and taints by *variant*."""
     rack = (f"r{number // 2}", f"r{number // 2}", f"r{(number + variant) % NODES // 2}", None)[variant % 4]
     labels = {HOST: f"n{number}", RACK: rack, ZONE: f"z{number % 2}", "disk": ("ssd", None)[variant % 2]}
     taints = [{"key": "k", "effect": "NoSchedule"}] if variant % 7 == 6 else []
@@ -34,15 +34,15 @@ def machine(number, variant):
 
 GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 PLAIN = GIVEN["plain"]
-"""What pods ask for that look at sums alone."""
+"""The forms of pods that depend only on sums of requests."""
 FORMS = [*PLAIN, *GIVEN["near"]]
-"""The same, and who has to, may not, should or should not be near."""
+"""All forms: those of :data:`PLAIN`, and those with rules about which pods are near."""
 
 
 @cache
 def person(variant, name, on="", plain=False):
-    """A pod of app a or b, of priority 0, 5 or 10; some that are there take of a resource that nobody has
-    asked for before."""
+    """A pod of app a or b, of priority 0, 5 or 10; some bound pods request a resource that no pod has
+    requested before."""
     forms = PLAIN if plain else FORMS
     form = dict(forms[variant % len(forms)])
     if on and variant % 8 == 7:
@@ -59,7 +59,7 @@ def person(variant, name, on="", plain=False):
 
 
 IMPORTANT = pod("important", cpu="3", priority=10, uid="uid-important")
-"""A pod that mostly fits nowhere as long as others stay."""
+"""A pod that mostly fits nowhere without evictions."""
 
 
 def budget(number, allowed):

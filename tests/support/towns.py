@@ -1,8 +1,8 @@
-"""Small clusters for tests of what is kept: nodes in racks, pods that look at hosts and racks, nominations;
-told to several schedulers.
+"""Small clusters for tests of caches: nodes in racks, pods with rules about hosts and racks, and nominations,
+fed to several schedulers.
 
-Whatever a scheduler keeps from decision to decision, it must decide as one that keeps nothing, as one that
-looks at a single node, and as one that is told of the cluster only now.
+Whatever a scheduler caches, it must decide like a scheduler that caches nothing, like an evaluation of a
+single node, and like a new scheduler that is fed with the present cluster.
 """
 
 import random
@@ -21,7 +21,7 @@ WAITING = 6
 BUDGETS = 2
 RELEASES = ("1.12", "1.16", "1.27")
 SMALL = 4000
-"""Bytes in which hardly anything can be kept."""
+"""The bytes of a memory that can hold hardly anything."""
 WATCHED = ("nominate", "withdraw", "budget", "node", "come", "leave")
 VERBS = (
     "node",
@@ -39,9 +39,9 @@ VERBS = (
     *["schedule"] * 4,
     *["run"] * 2,
 )
-"""What can happen."""
+"""The steps that can happen, with repetitions as weights."""
 PRESSED = ("come", "come", "run", "leave", "withdraw", *["watch"] * 4)
-"""What happens where a town is full and stays so."""
+"""The steps in a town that is full and stays so."""
 
 
 def scheduler(release, memory_bytes=1 << 30):
@@ -57,17 +57,17 @@ def scheduler(release, memory_bytes=1 << 30):
 
 @attrs.define(eq=False)
 class Town:
-    """Schedulers of one release that are told the same: the first has memory, the second little, the third
-    none and tells all details."""
+    """Schedulers of one release fed with the same events: the first has memory, the second little, the third
+    none, and records all details."""
 
     release: str
     plain: bool = False
-    """Its pods look at sums alone; it is so small that it is often full."""
+    """Whether pods depend only on sums of requests; such a town is so small that it is often full."""
     runs: list = attrs.field(init=False)
     told: dict = attrs.field(factory=dict)
-    """The nodes and budgets that there are, by name."""
+    """Name -> the present node or budget."""
     made: int = 0
-    """Pods that there were."""
+    """The number of pods made so far."""
 
     def __attrs_post_init__(self):
         self.runs = [
@@ -82,20 +82,20 @@ class Town:
 
     @property
     def most(self):
-        """How many nodes there are at most."""
+        """The most nodes that a town has."""
         return FEW if self.plain else NODES
 
     def _person(self, variant, name, on=""):
         return person(variant, name, on, self.plain)
 
     def begin(self):
-        """Let there be nodes, and a pod on each."""
+        """Add nodes, and a pod on each."""
         for number in range(self.most):
             self.take(("node", number, number % 6))
             self.take(("come", number, number * 5))
 
     def take(self, step):
-        """Let something happen. Raises AssertionError where the schedulers do not agree."""
+        """Carry out a step. Raises AssertionError where the schedulers do not agree."""
         verb, number, variant = step
         getattr(self, f"_{verb.replace(' ', '_')}")(number, variant)
 
@@ -111,7 +111,7 @@ class Town:
             run.feed.put(item)
 
     def _drop_node(self, number, variant):
-        """Now and then the pods of a node stay a while."""
+        """Delete a node; now and then its pods stay for a while."""
         name = f"n{number % self.most}"
         if name in self.told:
             for one in self.bound() if variant % 3 else ():
@@ -124,7 +124,7 @@ class Town:
             run.delete(item)
 
     def _come(self, number, variant):
-        """A pod that somebody else has put on a node."""
+        """Add a pod that was bound to a node by somebody else."""
         names = self.names()
         if names and len(self.bound()) < PODS:
             self.made += 1
@@ -155,7 +155,7 @@ class Town:
         return (one for name in sorted(self.engine.nominations) for one in self.engine.nominations.on(name))
 
     def _schedule(self, number, variant):
-        """A pod that has others evicted mostly gets its second cycle at once."""
+        """Schedule a pod; a preemptor mostly gets its second cycle at once."""
         self.made += 1
         one = self._person(variant, f"s{self.made}")
         self.agree([run.cycle(one) for run in self.runs])
@@ -163,7 +163,7 @@ class Town:
             self._retry(number, variant)
 
     def _run(self, number, variant):
-        """Equal pods one after another."""
+        """Schedule equal pods one after another."""
         for _ in range(3 + number % 8):
             self._schedule(1, variant)
 
@@ -174,14 +174,13 @@ class Town:
     # --- who has to agree -----------------------------------------------------------------------------------
 
     def agree(self, decisions):
-        """Raise AssertionError unless all decisions are the same, and the schedulers have moved on alike."""
+        """Raise AssertionError unless all decisions are the same, and the tie-breaks have moved on alike."""
         first, *others = [decision.record() for decision in decisions]
         assert all(other == first for other in others), (first, others)
         assert len({run.engine.ties.last_node_index for run in self.runs}) == 1
 
     def _look(self, number, variant):
-        """A pod is asked about without being placed: on all nodes, on one, and by a scheduler that is told of
-        the cluster now."""
+        """Evaluate a pod without placing it: on all nodes, on one, and by a new scheduler."""
         names = self.names()
         one = self._person(variant, "asked")
         if not names:
@@ -201,24 +200,23 @@ class Town:
             assert all(plan == plans[0] for plan in plans), plans
 
     def _watch(self, number, variant):
-        """One thing happens between two looks."""
+        """Carry out one step between two looks."""
         self._look(number, variant)
         self.take((WATCHED[number % len(WATCHED)], number // len(WATCHED), variant))
         self._look(number, variant)
 
     @staticmethod
     def _plans(engine, one):
-        """Who could leave which node for a pod that fits nowhere."""
+        """The candidates of a preemption, node -> victims, for a pod that fits nowhere."""
         with engine.preserving_state(one):
             plan = engine.schedule(one, details=False).preemption
         return None if plan is None else plain(plan.record())["candidates"]
 
     def newcomer(self):
-        """A scheduler that is told of the cluster as it is now; None where it cannot know what the others
-        have seen.
+        """A new scheduler fed with the present cluster; None where it cannot know what the others have seen.
 
-        Pods outlast their node; or nodes came and went, so that the next search visits one node twice and
-        leaves out another.
+        It cannot where pods have outlived their node, or nodes came and went, so that the next search visits
+        one node twice and leaves out another.
         """
         self.engine.warm()
         if not self.engine.flow.order.is_regular or any(
@@ -235,18 +233,18 @@ class Town:
         return made
 
     def names(self):
-        """The nodes that there are."""
+        """The names of the present nodes."""
         return [name for name, item in self.told.items() if isinstance(item, Node)]
 
     def bound(self):
-        """The pods on nodes, each of which says itself where it is."""
+        """The pods on nodes; each one's ``spec.nodeName`` must be its node."""
         found = [(name, entry.pod) for name, info in self.engine.cache.infos.items() for entry in info.pods]
         assert all(one.spec.node_name == name for name, one in found)
         return [one for _, one in found]
 
 
 def days(seed, count, verbs=VERBS):
-    """*count* steps by lot, in which the same few variants come again and again."""
+    """*count* random steps, in which the same few variants recur."""
     rng = random.Random(seed)
     variants = [rng.randrange(64) for _ in range(6)]
     return [(rng.choice(verbs), rng.randrange(64), rng.choice(variants)) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""What tests of readers of traces share."""
+"""Helpers for tests of trace readers."""
 
 CREATED, DELETED, RUNS = (f"kubeclassic/{name}-time" for name in ("creation", "deletion", "run"))
 
@@ -10,10 +10,10 @@ def write(folder, name, text):
 
 
 def requests(pod):
-    """What a pod's container requests."""
+    """The requests of a pod's container."""
     return pod["spec"]["containers"][0]["resources"]["requests"]
 
 
 def times(item):
-    """The annotations of an object."""
+    """The annotations of an object, which have its times."""
     return item["metadata"].get("annotations", {})

@@ -1,5 +1,4 @@
-"""An asyncio loop on virtual time: where all tasks wait, the clock jumps to the next timer. No test
-sleeps."""
+"""An asyncio loop on virtual time: when all tasks wait, the clock jumps to the next timer. No test sleeps."""
 
 import asyncio
 import selectors
@@ -19,7 +18,7 @@ class _Jumping(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # 
     loop: object
 
     def select(self, timeout=None):
-        """What is ready now; else the clock moves by *timeout*."""
+        """The events that are ready now; else the clock moves by *timeout*."""
         ready = super().select(0)
         if not ready and timeout is None:
             raise Stuck("nothing is left to wait for")

@@ -91,19 +91,19 @@ EPHEMERAL = {"ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
 
 
 def bound(name, volume):
-    """A claim that the volume controller is done with."""
+    """A claim that the volume controller has bound."""
     return claim(name, annotations=BOUND, volumeName=volume)
 
 
 def made_for(owner, name, **spec):
-    """A claim with a pod of this UID for an owner."""
+    """A claim owned by a pod of this UID."""
     metadata = {"namespace": "default", **owned_by("Pod", "new", owner)}
     spec = {"storageClassName": "wait", **spec}
     return obj(manifest("PersistentVolumeClaim", name, metadata=metadata, spec=spec))
 
 
 def csi_node(name, migrated="", **counts):
-    """A CSINode; *counts*: driver -> how many volumes it attaches at most."""
+    """A CSINode; *counts*: driver -> the most volumes that it attaches."""
     drivers = [
         {"name": driver, "nodeID": name, "allocatable": {"count": count}} for driver, count in counts.items()
     ]
@@ -112,10 +112,10 @@ def csi_node(name, migrated="", **counts):
 
 
 DRIVER = obj(manifest("CSIDriver", "maker", spec={"storageCapacity": True}))
-"""A driver that reports how much storage is left."""
+"""A driver that reports its storage capacity."""
 
 
 def storage_left(name, topology, capacity):
-    """How much storage of class wait is left where *topology* selects."""
+    """The storage capacity of class wait that is left on the nodes that *topology* selects."""
     more = {"storageClassName": "wait", "capacity": capacity, "nodeTopology": topology}
     return obj(manifest("CSIStorageCapacity", name, namespace="default", **more))

@@ -1,5 +1,4 @@
-"""Stand-ins for what a rule is given, that note whatever the rule looks at without declaring it in
-``reads``."""
+"""Stand-ins for a rule's arguments, which record what the rule reads without declaring it in ``reads``."""
 
 from types import SimpleNamespace
 
@@ -18,14 +17,14 @@ COUNTED = Reads.COUNTS | WIDE
 
 @attrs.define
 class Watch:
-    """What a rule may look at, and what else it looked at."""
+    """The reads that a rule declares, and its reads beyond them."""
 
     declared: Reads
     undeclared: list = attrs.field(factory=list)
 
 
 class Watched:
-    """*real*, of which each attribute needs one of the flags in *needs* to be declared."""
+    """A stand-in for *real*: each attribute needs one of its flags in *needs* to be declared."""
 
     def __init__(self, real, watch, needs, wraps=None):
         self._real = real
@@ -49,7 +48,7 @@ class Watched:
 
 
 def _needing(**names):
-    """Attribute -> flags, from flags as they are written."""
+    """Attribute -> flags, from names of flags with their attributes."""
     return {name: flags for written, flags in _WRITTEN.items() for name in names.get(written, "").split()}
 
 
@@ -105,7 +104,7 @@ CYCLE = _needing(
 
 
 class WatchedListing(Watched):
-    """A listing that may be looked into only with one flag."""
+    """A listing that may be read only with one flag."""
 
     def __init__(self, real, watch, flag):
         names = ("version", "get", "within", "groups", "put", "drop")
@@ -121,7 +120,7 @@ class WatchedListing(Watched):
 
 
 class WatchedCycle(Watched):
-    """A cycle; ``asked_pod``: whether the very pod was looked at, which no key may speak of."""
+    """A cycle; ``asked_pod``: whether the rule read the pod itself, which no key covers."""
 
     asked_pod = False
 
@@ -132,7 +131,7 @@ class WatchedCycle(Watched):
 
 
 def watched_cycle(cycle, watch, table):
-    """*cycle*, with notes of its own."""
+    """A stand-in for *cycle*, with its own notes."""
     kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
     binder = Watched(
@@ -151,7 +150,7 @@ def watched_cycle(cycle, watch, table):
 
 
 def watched_table(cycle, watch):
-    """The table of *cycle*."""
+    """A stand-in for the table of *cycle*."""
 
     def counter(real):
         return Watched(real, watch, COUNTER)
@@ -179,13 +178,13 @@ def watched_table(cycle, watch):
 
 
 def watched_batch(table, rows):
-    """A batch of rows (None: of all) of a watched table."""
+    """A batch of *rows* (None: all) of a watched table."""
     return Batch(table, None if rows is None else np.array(list(rows), np.intp))  # type: ignore[arg-type]  # it stands in for a table
 
 
 def watched_overlay(table, rows, cycle):
-    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about
-    edited rows is kept, unedited."""
+    """An overlay of *rows*, made from the real table and watched from then on; unedited, as no answer about
+    edited rows is cached."""
     made = Overlay.of(cycle.table, np.array(list(rows), np.intp), cycle.pod)
     made.table = table  # type: ignore[assignment]  # as above
     return made

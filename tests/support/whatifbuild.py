@@ -1,5 +1,4 @@
-"""Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of
-what-if."""
+"""Small clusters as manifests, with one pod in question, and plain trials of them, for tests of what-if."""
 
 import copy
 
@@ -36,7 +35,7 @@ def apart(app):
 
 
 def taint(which):
-    """A taint as a manifest has it."""
+    """A taint in a manifest's form."""
     key, value, effect = which
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
@@ -49,11 +48,11 @@ _apps = st.sampled_from(["a", "b"])
 
 @st.composite
 def clusters(draw):
-    """Two to four nodes, up to five pods on them, and at the end the pod that is asked about."""
+    """Clusters of two to four nodes, up to five pods on them, and at the end the pod in question."""
     names = [f"n{number}" for number in range(draw(st.integers(2, 4)))]
     items = [_node(draw, name) for name in names]
     hosts = [draw(st.sampled_from(names)) for _ in range(draw(st.integers(0, 5)))]
-    # A kubelet turns down a second pod with a host port that is taken.
+    # A kubelet rejects a second pod whose host port is taken.
     items += [
         _bound(draw, f"p{number}", host, is_first=host not in hosts[:number])
         for number, host in enumerate(hosts)
@@ -104,14 +103,14 @@ def _bound(draw, name, host, *, is_first):
 
 
 def host_of(items, release, edits=()):
-    """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
+    """The node where a new scheduler puts the pod in question after *edits*."""
     asked = {"release": release, "preemption": False}
     found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 
 
 def evicts(items, release, priority):
-    """Whether the asked pod would make room somewhere with *priority*."""
+    """Whether the pod in question would preempt others if it had *priority*."""
     changed = copy.deepcopy(list(items))
     changed[-1]["spec"]["priority"] = priority
     plan = Scheduler(Cluster(changed), release).explain(ASKED).preemption

@@ -1,5 +1,5 @@
-"""What random clusters are made of: nodes, pods, volumes and owners in as many forms as rules tell apart,
-each known by a number."""
+"""The objects of random clusters: nodes, pods, volumes and owners in all forms that rules distinguish, each
+by its number."""
 
 import random
 from functools import cache
@@ -21,7 +21,7 @@ GI = 1 << 30
 
 
 def _pick(variant, *choices):
-    """One of *choices*; their number should not divide those of other picks."""
+    """One of *choices*; their number should not divide the numbers of other picks."""
     return choices[variant % len(choices)]
 
 
@@ -82,15 +82,15 @@ AVOID = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "Repli
 
 
 FORMS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
-"""By subject: what makes a pod's form, in the terms of :func:`tests.support.manifests.pod`."""
+"""Subject -> the forms of pods, as arguments of :func:`tests.support.manifests.pod`."""
 
 ANY_FORM = [form for forms in FORMS.values() for form in forms]
 
 
 @cache
 def pod_form(subject, variant, name="new", on=""):
-    """A pod of one of *subject*'s forms (``any``: of all), one of three labels and, now and then, another
-    namespace."""
+    """A pod in one of *subject*'s forms (``any``: of all forms), with one of three labels and, now and then,
+    another namespace."""
     forms = ANY_FORM if subject == "any" else FORMS[subject]
     form = dict(forms[variant % len(forms)])
     labels = {"app": _pick(variant // len(forms), "a", "b", "c")}
@@ -111,7 +111,7 @@ def pod_form(subject, variant, name="new", on=""):
 
 @cache
 def other_form(kind, number, variant):
-    """Object *number* of a kind that pods or nodes refer to, in some variant."""
+    """Object *number* of a kind other than nodes and pods, in one of its variants."""
     return obj({"kind": kind, **OTHERS[kind](number, variant)})
 
 
@@ -217,7 +217,7 @@ OWNER_KINDS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
 
 
 def drawn(seed):
-    """A small cluster by lot: nodes, pods on them, and pods that wait."""
+    """A small random cluster: nodes, pods on them, and pending pods."""
     rng = random.Random(seed)
     nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]
     there = [

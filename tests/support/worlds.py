@@ -1,4 +1,4 @@
-"""Random clusters that change step by step, and what every rule answers about them: for tests of all rules at
+"""Random clusters that change step by step, and every rule's answers about them, for tests of all rules at
 once."""
 
 import random
@@ -29,17 +29,16 @@ from tests.support.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, no
 NODES = 14
 PODS = 40
 OTHERS = 6
-"""How many nodes and bound pods there are at most, and how many volumes, claims, services and so on of each
-kind."""
+"""The most nodes, the most bound pods, and the most volumes, claims, services and so on of each kind."""
 GATES = (
     ("EvenPodsSpread", True),
     ("ResourceLimitsPriorityFunction", True),
     ("CSIMigration", True),
     ("CSIMigrationAWS", True),
 )
-"""What is off by default and adds rules, or ways through them."""
+"""Feature gates, off by default, that add rules or branches in them."""
 COUNTING = (*GATES, ("BalanceAttachedNodeVolumes", True))
-"""The same with the gate by which a priority reads what predicates left behind."""
+"""The gates of :data:`GATES`, and the gate by which a priority reads results of predicates."""
 
 
 # --- steps --------------------------------------------------------------------------------------------------
@@ -51,19 +50,19 @@ VOLUMES = (*VOLUME_KINDS, *VOLUME_KINDS, *(f"drop {kind}" for kind in VOLUME_KIN
 
 
 def steps_of(verbs, most=14):
-    """Sequences of steps, each a verb and two numbers that say of what, and which."""
+    """Sequences of steps, each a verb, the number of an object, and the number of its variant."""
     return st.lists(
         st.tuples(st.sampled_from(verbs), st.integers(0, 63), st.integers(0, 1023)), min_size=1, max_size=most
     )
 
 
 def drawn(rng, verbs, count):
-    """*count* steps by lot."""
+    """*count* random steps."""
     return [(rng.choice(verbs), rng.randrange(64), rng.randrange(1024)) for _ in range(count)]
 
 
 def beginning(seed, verbs, count=12, nodes=NODES):
-    """Steps that make a cluster of almost *nodes* nodes to begin with."""
+    """The first steps, which make a cluster of almost *nodes* nodes."""
     rng = random.Random(seed)
     made = [("node", number, rng.randrange(1024)) for number in range(nodes - rng.randrange(1, 5))]
     return made + drawn(rng, [verb for verb in verbs if not verb.startswith(("drop", "schedule"))], count)
@@ -71,24 +70,24 @@ def beginning(seed, verbs, count=12, nodes=NODES):
 
 @cache
 def algorithm(release, gates=()):
-    """What *release* runs with these gates, of which it may lack some."""
+    """The algorithm of *release* with these gates; gates that it lacks are left out."""
     known = {name: value for name, value in gates if name in RELEASES[release].gates}
     return resolve(RELEASES[release], gates=known)
 
 
 @attrs.define(eq=False)
 class World:
-    """Engines that are told the same. What a step means depends on the first one alone."""
+    """Engines fed with the same events. The meaning of a step depends only on the first engine."""
 
     runs: list
     subject: str = "any"
-    """Of which forms the pods are."""
+    """The subject whose forms the pods have."""
     nodes: int = NODES
     scheduled: int = 0
 
     @classmethod
     def of(cls, *engines, subject="any", details=(), nodes=NODES):
-        """A world in which nothing is yet."""
+        """An empty world."""
         return cls(
             [Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject, nodes
         )
@@ -99,7 +98,7 @@ class World:
         return self.runs[0].engine
 
     def take(self, step):
-        """Do one step in each engine; answers their decisions where it schedules."""
+        """Carry out one step in each engine, and return their decisions if it schedules."""
         verb, number, variant = step
         if verb == "schedule":
             self.scheduled += 1
@@ -125,7 +124,7 @@ class World:
                 run.feed.put(other_form(kind, number % OTHERS, variant))
 
     def _bound(self, number, variant):
-        """Pod *number*, where it is already if it is anywhere; two places are no nodes."""
+        """Pod *number*, on its node if it has one, else on some node; two of these names have no node."""
         state = self.engine.cache.state(pod_form(self.subject, variant, f"p{number}"))
         on = state.node_name if state is not None else f"n{(number * 7 + variant) % (self.nodes + 2)}"
         return pod_form(self.subject, variant, f"p{number}", on)
@@ -136,7 +135,7 @@ class World:
         if names and self.engine.cache.state(pod) is None:
             host = names[number % len(names)]
             for run in self.runs:
-                if isinstance(run.engine, Engine):  # it reserves only what it has just looked at
+                if isinstance(run.engine, Engine):  # it reserves only for a pod that it has just looked at
                     run.engine.cache.assume(pod.bound_to(host))
                 else:
                     run.engine.assume(pod, host)
@@ -173,7 +172,7 @@ RULES = {
     rule.name if isinstance(rule, Predicate) else f"{rule.name} (priority)": rule
     for rule in (*PREDICATES.values(), *EXTRA_PREDICATES, *PRIORITIES.values(), *EXTRA_PRIORITIES)
 }
-"""Every rule of both catalogues and those that Policies make."""
+"""Name -> rule, for every rule of both catalogues and some that Policies define."""
 
 SUBJECTS = {
     "ports": ("PodFitsHostPorts", "PodFitsPorts"),
@@ -201,22 +200,22 @@ SUBJECTS = {
     ),
     "any": ("GeneralPredicates",),
 }
-"""Subject of pods -> the rules that tell them apart; resources for all others."""
+"""Subject of pods -> the rules that distinguish their forms; all other rules are about resources."""
 
 
 def subject_of(name):
-    """The subject of pods that the rule called *name* is about."""
+    """The subject of the rule *name*."""
     return next((subject for subject, names in SUBJECTS.items() if name in names), "resources")
 
 
 def verbs_of(name):
-    """The verbs of steps that matter to the rule called *name*."""
+    """The verbs of steps that matter to the rule *name*."""
     volumes = VOLUMES if subject_of(name) in ("disks", "claims") else ()
     return (*USUAL, *volumes, *(OWNERS if subject_of(name) == "owned" or "Service" in name else ()))
 
 
 def judged(cycle):
-    """The rows that rules are asked about in earnest: those of nodes that are there."""
+    """The rows that rules must judge: those of existing nodes."""
     table = cycle.table
     return [
         row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.deleted_rows
@@ -224,14 +223,14 @@ def judged(cycle):
 
 
 def objections(failures, at):
-    """What a predicate answered about some nodes of a batch: reasons, or the text of an error."""
+    """The answers of a predicate for some nodes of a batch: reasons, or the text of an error."""
     if failures is None:
         return tuple(() for _ in at)
     return tuple(error_text(failures, i) or tuple(reason.text for reason in failures.reasons(i)) for i in at)
 
 
 def answer(rule, cycle, nodes, at):
-    """What *rule* says of some nodes of a batch, or the error that it ends the cycle with."""
+    """The answer of *rule* for some nodes of a batch, or the error with which it ends the cycle."""
     if isinstance(rule, Predicate):
         return objections(rule.check(cycle.template, nodes, cycle), at)
     try:
@@ -241,7 +240,7 @@ def answer(rule, cycle, nodes, at):
 
 
 def remembered(rule, cycle, at):
-    """The same of the whole table, as the memory has it."""
+    """The cached answer of *rule* for some rows of the whole table."""
     try:
         found = cycle.answers.read(rule, cycle).answer
     except PriorityError as error:
@@ -251,7 +250,7 @@ def remembered(rule, cycle, at):
 
 @contextmanager
 def uncached(cycle):
-    """The cycle as if nothing had been worked out before: no notes on any template."""
+    """The cycle without cached results: no notes on any template."""
     templates = list(cycle.templates._known.values())
     notes = [dict(template.notes) for template in templates]
     for template in templates:

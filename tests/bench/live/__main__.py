@@ -1,13 +1,13 @@
-"""``kubeclassic run`` as processes, beside kube-apiserver, etcd and kube-scheduler, which it builds and
-fetches nowhere.
+"""``kubeclassic run`` as processes, beside kube-apiserver, etcd and kube-scheduler, which must be there
+already.
 
     python tests/bench/live --kube FOLDER --release 1.27              all scenarios
     python tests/bench/live burst faults --kube FOLDER --pods 5000    some
     python tests/bench/live burst --in-process                        with the API server of the tests, which needs no other program
 
 It prints a table in Markdown, a row for each scenario with the load of the machine. Exit status 1: a pod was
-lost, bound twice or put on a full node, a lease was lost in a burst, or a decision in lockstep was another
-one; 77: programs are missing, in one sentence which.
+lost, bound twice or put on a full node, a lease was lost in a burst, or a decision in lockstep differed; 77:
+programs are missing, which one sentence names.
 """
 
 import subprocess
@@ -93,7 +93,7 @@ def main(scenarios, kube, etcd, in_process, release, pods, nodes, qps, busy, pyt
 
 
 def played(name, kubernetes, release, folder, pods, nodes, qps, python):
-    """The outcomes of a scenario, which are told at once."""
+    """The outcomes of a scenario, each printed at once."""
     usual = SIZES[name]
     rows = SCENARIOS[name](
         Site(kubernetes, release, folder.resolve(), pods or usual[0], nodes or usual[1], qps, python=python)

@@ -1,5 +1,5 @@
-"""Two replicas and many pods at once: whether the leader keeps its lease, and how far apart its renewals
-are."""
+"""Two replicas and many pods at once: whether the leader keeps its lease, and the time between its
+renewals."""
 
 import time
 
@@ -7,7 +7,7 @@ from .schedulers import Account, Outcome, Replicas, add_nodes, add_pods, middle,
 from .servers import until
 
 SLOW = 5.0
-"""Seconds between two renewals that are worth a word: a leader wants to renew every 2 seconds."""
+"""The seconds between two renewals from which they are reported: a leader tries to renew every 2 seconds."""
 
 
 def run(site):

@@ -1,5 +1,5 @@
-"""Two replicas whose leader is killed, and whose API server and etcd go away: when binding goes on, and
-whether a pod comes to harm."""
+"""Two replicas whose leader is killed, and whose API server and etcd go away: when binding resumes, and
+whether a pod is lost or misplaced."""
 
 import signal
 import time
@@ -10,14 +10,14 @@ from .schedulers import Account, Outcome, Replicas, add_nodes, add_pods, warm
 from .servers import Real, until
 
 AWAY = {"api": 3.0, "etcd": 20.0, "pause": 10.0}
-"""Seconds for which what a fault takes away stays away."""
+"""Fault -> the seconds for which a server stays away."""
 ENOUGH = 8
-"""Bindings after which binding goes on."""
+"""The number of bindings after which binding has resumed."""
 
 
 @attrs.define(eq=False)
 class Trial:
-    """What the faults act on."""
+    """The targets of the faults."""
 
     site: object
     server: object
@@ -25,23 +25,23 @@ class Trial:
     replicas: Replicas
 
     def kill(self):
-        """The leader ends at once."""
+        """Kill the leader."""
         self.replicas.end_leader(signal.SIGKILL)
 
     def term(self):
-        """The leader is asked to end."""
+        """Ask the leader to end."""
         status = self.replicas.end_leader(signal.SIGTERM)
         assert status == 0, status
 
     def api(self):
-        """The API server ends, and comes back."""
+        """Kill the API server, and start it again."""
         server = self._real()
         server.kill_api()
         time.sleep(AWAY["api"])
         server.start_api()
 
     def etcd(self):
-        """Etcd ends, and comes back."""
+        """Kill etcd, and start it again."""
         server = self._real()
         server.kill_etcd()
         time.sleep(AWAY["etcd"])
@@ -49,7 +49,7 @@ class Trial:
         until(server.remote.is_ready, self.site.patience)
 
     def pause(self):
-        """The API server stands still for a while."""
+        """Suspend the API server for a while."""
         server = self._real()
         server.pause(is_over=False)
         time.sleep(AWAY["pause"])
@@ -66,7 +66,7 @@ FAULTS = {"kill": Trial.kill, "api": Trial.api, "etcd": Trial.etcd, "pause": Tri
 
 
 def run(site):
-    """All faults in turn while pods come; a row each, and one for the end."""
+    """Cause all faults in turn while pods are added; a row for each, and one for the end."""
     names = [name for name in FAULTS if site.kubernetes is not None or name in ANYWHERE]
     with site.server("faults") as server:
         add_nodes(server, site.nodes)
@@ -89,7 +89,7 @@ def run(site):
 
 
 def _after(trial, name, more, making):
-    """One fault, after so many *more* bindings, or after the last one."""
+    """Cause one fault, after *more* further bindings, or after the last one."""
     account = trial.account
     before = len(trial.account.bound)
     lost = len(trial.replicas.lost)

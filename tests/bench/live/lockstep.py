@@ -1,7 +1,7 @@
-"""The same pods, one by one, for ours in one cluster and kube-scheduler in another: the same node, or one
-that scores as high.
+"""The same pods, one by one, for kubeclassic in one cluster and kube-scheduler in another: both must choose
+the same node, or one with as high a score.
 
-Where the hosts differ, the pod is put where kube-scheduler has put it, so that both clusters stay equal.
+Where the hosts differ, the pod is put on kube-scheduler's node, so that both clusters stay equal.
 """
 
 import json
@@ -20,14 +20,14 @@ from .schedulers import Outcome
 from .servers import ADMIN
 
 ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
-"""Nodes have both labels, as releases read the one, the other, or both."""
+"""The zone labels of nodes; releases read the first, the second, or both."""
 SETTLED_WITHIN = 60.0
 TRIED_FOR = 1.0
 """Seconds for a decision, and after a failure for a victim to leave."""
 
 
 def run(site):
-    """One run."""
+    """Run the scenario."""
     site.real()
     with ExitStack() as stack:
         ours, theirs = (
@@ -95,7 +95,7 @@ def _steps(site, ours, theirs):
 
 
 def _settled(server, name):
-    """What became of a pod."""
+    """The outcome of a pod: (state, node, message)."""
     end = time.monotonic() + SETTLED_WITHIN
     while time.monotonic() < end:
         pod = server.remote.storage.of("pods").get(("default", name), {})
@@ -112,7 +112,7 @@ def _settled(server, name):
 
 
 def _best(site, server, name):
-    """The nodes with the highest score for a pod that is bound, as if it were not."""
+    """The nodes with the highest score for a bound pod, as if it were pending."""
     command = kubeclassic(site.python)
     taken = subprocess.run(
         [*command, "snapshot", "--kubeconfig", server.kubeconfig(ADMIN)],
@@ -133,7 +133,7 @@ def _best(site, server, name):
 
 
 def _follow(server, pod, node):
-    """Put a pod of ours where the other cluster has it."""
+    """Put a pod on the same node as in the other cluster."""
     user = server.remote.user
     name = pod["metadata"]["name"]
     user.delete("pods", name, grace=0)
@@ -168,11 +168,11 @@ KINDS = yaml.safe_load("""
 13: [nowhere, {nodeSelector: {disk: floppy}}]
 14: [huge, {}]
 """)
-"""Number of a pod in 16 -> its app, and what its spec has besides; others are of app web."""
+"""Number of a pod modulo 16 -> its app, and further fields of its spec; others are of app web."""
 
 
 def _pod(number, draw):
-    """One of many kinds."""
+    """Pod *number*, of one of many kinds."""
     cpu = draw.choice(["50m", "100m", "200m", "300m"])
     memory = draw.choice(["64Mi", "128Mi", "256Mi"])
     app, spec = KINDS.get(number % 16, ("web", {}))

@@ -1,5 +1,5 @@
-"""The programs of a run: those of a folder of Kubernetes, etcd, and ours; what is missing; and processes with
-a log and an account."""
+"""The programs of a run: Kubernetes, etcd and kubeclassic; the error if one is missing; and processes with a
+log."""
 
 import os
 import re
@@ -14,11 +14,11 @@ import attrs
 
 TICK = os.sysconf("SC_CLK_TCK")
 SKIPPED = 77
-"""The exit status where programs are missing; Automake has it for a test that is skipped."""
+"""The exit status where programs are missing, as Automake's for a skipped test."""
 
 
 class MissingProgramsError(Exception):
-    """What a run needs and this machine does not have, in a sentence."""
+    """A program that a run needs is missing."""
 
 
 @attrs.frozen(slots=False)
@@ -53,7 +53,7 @@ class Kubernetes:
 
     @cached_property
     def version(self):
-        """``1.28.7``: what kube-apiserver says of itself."""
+        """The version that kube-apiserver prints, such as ``1.28.7``."""
         said = subprocess.run(
             [self.program("kube-apiserver"), "--version"], capture_output=True, text=True, check=True
         ).stdout
@@ -64,13 +64,13 @@ class Kubernetes:
 
     @property
     def minor(self):
-        """28 of 1.28.7."""
+        """The minor version: 28 of 1.28.7."""
         return int(self.version.split(".")[1])
 
 
 @attrs.define
 class Running:
-    """A process; what it says goes to *log*."""
+    """A process; its output goes to *log*."""
 
     command: tuple
     log: Path
@@ -91,23 +91,23 @@ class Running:
 
     @property
     def seconds(self):
-        """Its processor time so far; after its end, what it was when it was last asked for."""
+        """Its processor time so far; after its end, the value that was last read."""
         if self.status is None:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
             self._seconds = (int(fields[11]) + int(fields[12])) / TICK
         return self._seconds
 
     def send(self, number):
-        """Send it a signal."""
+        """Send the process a signal."""
         self.process.send_signal(number)
 
     def kill(self):
-        """End it at once."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
 
     def end(self):
-        """Its exit status after SIGTERM; it is killed where it does not end within 30 seconds."""
+        """End the process by SIGTERM, or SIGKILL after 30 seconds; return its exit status."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(30.0)
@@ -116,10 +116,10 @@ class Running:
             return self.process.wait()
 
     def text(self):
-        """What it has said."""
+        """Its output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
 
 def kubeclassic(python):
-    """The command line of our program; this Python's where *python* is empty."""
+    """The command line of kubeclassic, run by *python*, or by this Python if that is empty."""
     return [python or sys.executable, "-P", "-m", "kubeclassic"]

@@ -1,9 +1,8 @@
-"""An API server over HTTP in the form of :class:`tests.apiserver.store.Store`: what follows the server of the
-tests can follow it, too.
+"""An API server over HTTP in the form of :class:`tests.apiserver.store.Store`, so that helpers for the tests'
+server work with it, too.
 
-:class:`~tests.apiserver.cluster.User`, and the kubelets beside it, and
-:class:`~tests.apiserver.watcher.Watcher` take it as it is. Threads keep a copy of some resources by lists and
-watches.
+These are :class:`~tests.apiserver.cluster.User`, the kubelets beside it, and
+:class:`~tests.apiserver.watcher.Watcher`. Threads keep a copy of some resources by lists and watches.
 """
 
 import json
@@ -22,10 +21,10 @@ AGAIN_AFTER = 0.3
 
 @attrs.define(slots=False)
 class Mirror(Storage):
-    """A copy of what a server has."""
+    """A copy of a server's objects."""
 
     def see(self, plural, item, *, is_deletion=False):
-        """Take the last state of an object."""
+        """Record the latest state of an object."""
         metadata = item["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
         objects = self.of(plural)
@@ -40,7 +39,7 @@ class Mirror(Storage):
 
 @attrs.define(eq=False)
 class Remote:
-    """The API server at *address*, asked as the holder of *token*; *plurals* are copied."""
+    """The API server at *address*, accessed with *token*; the resources *plurals* are copied."""
 
     address: str
     token: str
@@ -91,7 +90,7 @@ class Remote:
             return False
 
     def follow(self):
-        """Keep the copy, and come back with the first one."""
+        """Keep the copy up to date; returns once the first lists are in it."""
         begun = [threading.Event() for _ in self.plurals]
         for plural, first in zip(self.plurals, begun, strict=True):
             self.thread(lambda plural=plural, first=first: self._copy(plural, first))
@@ -111,19 +110,19 @@ class Remote:
         self.thread(act)
 
     def thread(self, work):
-        """Start *work* beside; it ends with the program at the latest."""
+        """Start *work* in a thread, which ends with the program at the latest."""
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         self._threads.append(thread)
         return thread
 
     def leave(self):
-        """Follow no more, once the watches that are open have ended."""
+        """Stop following, once the open watches have ended."""
         self._is_over.set()
 
     def end(self):
-        """Close the connections, which no thread reads any more: the number of one that is closed may be that
-        of the next server's."""
+        """Close the connections once no thread reads them: a closed connection's file descriptor may become
+        one to the next server."""
         self.leave()
         for thread in self._threads:
             thread.join()
@@ -157,7 +156,8 @@ class Remote:
         return str(answer.body["metadata"]["resourceVersion"])
 
     def _read(self, plural, version):
-        """Watch from *version* on; the last version seen, or none if the server has forgotten it."""
+        """Watch from *version* on; returns the last version seen, or an empty one if the server no longer has
+        it."""
         query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": "600"}
         with self.client.stream(
             "GET", self.flavour.resource(plural).path(""), params=query, timeout=None

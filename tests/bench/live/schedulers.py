@@ -1,4 +1,4 @@
-"""What a scenario gets, the schedulers that it starts, and what it has found in the end."""
+"""The inputs of a scenario, the schedulers that it starts, and its outcome."""
 
 import json
 import os
@@ -23,16 +23,17 @@ SOON = (
     "--leader-elect-renew-deadline=4s",
     "--leader-elect-retry-period=1s",
 )
-"""For the API server of the tests: it does not keep a leader waiting, and the next one need not wait long."""
+"""Flags with the API server of the tests, which never keeps a leader waiting: the next leader need not wait
+long."""
 WARM_WITHIN = 120.0
-"""Seconds for the first pod."""
+"""The seconds within which the first pod must be bound."""
 AT_ONCE = 6
-"""Pods that are made at the same time."""
+"""The number of objects that are created at the same time."""
 
 
 @attrs.frozen
 class Outcome:
-    """A row of the table: *wrong* is what must not be, *found* the rest."""
+    """A row of the table: *wrong* are the violations, *found* the other results."""
 
     scenario: str
     who: str
@@ -44,10 +45,11 @@ class Outcome:
 
 @attrs.frozen
 class Site:
-    """What every scenario gets."""
+    """The inputs of every scenario."""
 
     kubernetes: object
-    """None: the API server of the tests takes the place of the real one, and there is no kube-scheduler."""
+    """The programs of Kubernetes; None: the API server of the tests takes the place of the real one, and
+    there is no kube-scheduler."""
     release: str
     folder: object
     pods: int
@@ -55,11 +57,11 @@ class Site:
     qps: int = 0
     """Requests a second; 0: the release's own limits."""
     patience: float = 600.0
-    """Seconds after which what is waited for is given up."""
+    """The seconds after which a wait is given up."""
     python: str = ""
 
     def server(self, name):
-        """A server that has not begun."""
+        """A server that is not yet started."""
         if self.kubernetes is None:
             return OfTests(self.folder / name, OLD_SERVER if self.is_classic else NEW_SERVER)
         return Real(self.folder / name, self.kubernetes)
@@ -75,7 +77,7 @@ class Site:
 
     @property
     def is_classic(self):
-        """The release has predicates."""
+        """Whether the release has predicates."""
         return int(self.release.split(".")[1]) < 17
 
     def ours(self, server, name, *, elects=False):
@@ -114,16 +116,16 @@ class Site:
 
 @attrs.define(eq=False)
 class Account:
-    """What is seen of pods, events and leases at a server from now on."""
+    """A record of pods, events and leases at a server from now on."""
 
     server: object
     watcher: Watcher = attrs.field(init=False)
     bound: dict = attrs.field(factory=dict, init=False)
-    """Pod -> when it was first seen on a node."""
+    """Pod -> the time when it was first seen on a node."""
     events: int = attrs.field(default=0, init=False)
-    """Of the reason Scheduled."""
+    """The number of events with reason Scheduled."""
     renewals: dict = attrs.field(factory=dict, init=False)
-    """Who holds the lease -> when it was renewed."""
+    """Holder of the lease -> the times of renewal."""
 
     def __attrs_post_init__(self):
         storage = self.server.remote.storage
@@ -146,7 +148,7 @@ class Account:
         self.renewals.setdefault(spec.get("holderIdentity") or "", []).append(time.monotonic())
 
     def gaps(self, begin):
-        """The seconds between two renewals of one holder, from *begin* on, in their order of size."""
+        """The seconds between two renewals of one holder, from *begin* on, in ascending order."""
         held = (
             [moment for moment in times if moment >= begin]
             for holder, times in self.renewals.items()
@@ -155,7 +157,7 @@ class Account:
         return sorted(later - moment for times in held for moment, later in pairwise(times))
 
     def wrongs(self, pods):
-        """What must not be at the end: pods lost, bound twice, over capacity."""
+        """The violations at the end: pods lost, unbound, bound twice, or over capacity."""
         there = len(self.server.remote.storage.of("pods"))
         lost = [f"{pods - there} pods are gone"] if there < pods else []
         waiting = self.watcher.waiting()
@@ -164,7 +166,7 @@ class Account:
 
 
 def add_nodes(server, count):
-    """So many equal nodes in three zones."""
+    """Add *count* equal nodes in three zones."""
     zones = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 
     def add(number):
@@ -178,14 +180,14 @@ def add_nodes(server, count):
 
 
 def small_pod(number):
-    """One of three sizes."""
+    """A pod of one of three sizes."""
     return pod_manifest(
         f"pod-{number:05d}", cpu=f"{100 + 100 * (number % 3)}m", labels={"app": f"app-{number % 10}"}
     )
 
 
 def add_pods(server, count):
-    """Pods as fast as the server takes them; one that it does not take is tried again."""
+    """Add *count* pods as fast as the server takes them; a request that fails is repeated."""
 
     def add(number):
         for _ in range(200):
@@ -205,28 +207,28 @@ def add_pods(server, count):
 
 
 def warm(server, account):
-    """Make a pod, and wait until it is bound: a scheduler works."""
+    """Create a pod, and wait until it is bound, so that a scheduler is known to work."""
     server.remote.user.create("pods", pod_manifest("warm", cpu="10m"))
     until(lambda: "warm" in account.bound, WARM_WITHIN, "no scheduler binds")
 
 
 @attrs.define(eq=False)
 class Replicas:
-    """Two schedulers that elect a leader. One that ends is started again, as a Deployment does."""
+    """Two schedulers that elect a leader. If one ends, another is started, as by a Deployment."""
 
     site: object
     server: object
     running: dict = attrs.field(factory=dict)
     lost: list = attrs.field(factory=list)
-    """The exit statuses of those that ended by themselves."""
+    """The exit statuses of schedulers that ended by themselves."""
     _started: int = 0
     _mine: set = attrs.field(factory=set)
-    """Those that were ended here."""
+    """The process ids of schedulers that were ended here."""
     _is_over: object = attrs.field(factory=threading.Event)
 
     @contextmanager
     def at_work(self):
-        """A context in which they run."""
+        """A context in which the schedulers run."""
         for name in ("x", "y"):
             self._start(name)
         keeper = self.server.remote.thread(self._keep)
@@ -252,12 +254,12 @@ class Replicas:
 
     @property
     def leader(self):
-        """The one that has said so."""
+        """The scheduler that has logged its election; None if none has."""
         alive = (running for running in list(self.running.values()) if running.status is None)
         return next((running for running in alive if "acquired lease" in running.text()), None)
 
     def end_leader(self, number):
-        """The exit status of the leader, which gets a signal."""
+        """Send the leader a signal, and return its exit status."""
         until(lambda: self.leader is not None, WARM_WITHIN, "no replica leads")
         leader = self.leader
         self._mine.add(leader.process.pid)
@@ -266,17 +268,17 @@ class Replicas:
 
     @property
     def seconds(self):
-        """The processor time of those that run now."""
+        """The processor time of the schedulers that run now."""
         return sum(running.seconds for running in self.running.values())
 
 
 def middle(values, share=0.5):
-    """The value that so large a *share* of sorted *values* is below; None of none."""
+    """The quantile of sorted *values* at *share*; None if there are none."""
     return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
 
 
 def compact(found):
-    """What was found, in a cell of a table."""
+    """The results in a cell of a table."""
     return ", ".join(
         f"{name} {value if isinstance(value, int | float | str) else json.dumps(value)}"
         for name, value in found.items()

@@ -1,5 +1,5 @@
-"""API servers to run against: kube-apiserver over etcd, or that of the tests; both over TLS on the loopback,
-with kubeconfigs."""
+"""API servers for scenarios: kube-apiserver with etcd, or the server of the tests; both over TLS on the
+loopback, with kubeconfigs."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ from .remote import Remote
 ADMIN = "admin"
 SCHEDULER = "scheduler"
 ORIGINAL = "original"
-"""Who asks: everything; ``kubeclassic run``; kube-scheduler."""
+"""Users: the administrator, ``kubeclassic run``, and kube-scheduler."""
 _ACCOUNTS = "system:serviceaccounts,system:serviceaccounts:kubeclassic"
 USERS = {
     ADMIN: ("admin", "system:masters"),
@@ -37,7 +37,7 @@ USERS = {
 COPIED = ("nodes", "pods", "persistentvolumes", "persistentvolumeclaims", "leases", "events")
 DEPLOY = ROOT / "examples" / "deploy"
 START_WITHIN = 180.0
-"""Seconds for a server to come up."""
+"""The seconds within which a server must come up."""
 AUDIT = """
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -50,7 +50,7 @@ rules:
 
 
 class ServerError(Exception):
-    """A server does not come up."""
+    """A server that does not come up."""
 
 
 @attrs.define(eq=False)
@@ -63,15 +63,15 @@ class Server(ABC):
     @property
     @abstractmethod
     def name(self):
-        """What it is, with its version."""
+        """The name of the server, with its version."""
 
     @abstractmethod
     def start(self):
-        """Start it, and fill :attr:`remote` and the kubeconfigs."""
+        """Start the server, set :attr:`remote`, and write the kubeconfigs."""
 
     @abstractmethod
     def stop(self):
-        """End it."""
+        """Stop the server."""
 
     def __enter__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -94,8 +94,8 @@ class Server(ABC):
         return str(self.folder / f"{who}.kubeconfig")
 
     def _grant(self):
-        """Apply the rights of the examples, those of a current release too. What they say of API groups that
-        the server does not have is no harm."""
+        """Apply the RBAC rules of the examples, also those of a current release. Rules about API groups that
+        the server does not have do no harm."""
         rights = list(yaml.safe_load_all((DEPLOY / "rbac.yaml").read_text()))
         for item in yaml.safe_load_all((DEPLOY / "current.yaml").read_text()):
             if item["kind"] == "ClusterRole":
@@ -139,14 +139,14 @@ class OfTests(Server):
 
     @property
     def name(self):
-        """That it is made up, and as which version it answers."""
+        """The name of the server, with the version as which it answers."""
         return f"of the tests, as {self.flavour.version}"
 
     def start(self):
-        """Start it in a thread."""
+        """Start the server in a thread."""
         logging.getLogger("uvicorn.error").setLevel(
             logging.CRITICAL
-        )  # at the end it tells of each watch that is cut
+        )  # at the end it logs each watch that is cut
         authority = trustme.CA()
         pair = authority.issue_cert("127.0.0.1")
         certificate = self.folder / "certificate.pem"
@@ -169,7 +169,7 @@ class OfTests(Server):
 
 @attrs.define(eq=False)
 class Real(Server):
-    """kube-apiserver of *kubernetes* over an etcd of its own."""
+    """The kube-apiserver of *kubernetes* with its own etcd."""
 
     kubernetes: object
     api: Running = attrs.field(default=None, init=False)
@@ -178,11 +178,11 @@ class Real(Server):
 
     @property
     def name(self):
-        """``kube-apiserver 1.28.7``."""
+        """The name of the server, such as ``kube-apiserver 1.28.7``."""
         return f"kube-apiserver {self.kubernetes.version}"
 
     def start(self):
-        """Start etcd and the API server; wait until the roles are there that it makes itself."""
+        """Start etcd and the API server, and wait for the roles that it creates itself."""
         tokens = {who: secrets.token_hex() for who in USERS}
         lines = [
             f'{tokens[who]},{name},{number},"{groups}"'
@@ -206,7 +206,7 @@ class Real(Server):
         self._write(address, tokens, (self.folder / "certs" / "apiserver.crt").read_bytes())
 
     def start_etcd(self):
-        """Start etcd with the data that is there."""
+        """Start etcd with its existing data."""
         client, peer = (f"http://127.0.0.1:{port}" for port in self._ports[1:])
         self.etcd = Running(
             [
@@ -269,33 +269,33 @@ class Real(Server):
         until(is_up, START_WITHIN, f"{self.name} does not come up")
 
     def kill_api(self):
-        """End the API server at once."""
+        """Kill the API server."""
         self.api.kill()
 
     def kill_etcd(self):
-        """End etcd at once."""
+        """Kill etcd."""
         self.etcd.kill()
 
     def pause(self, *, is_over):
-        """Stop the API server where it is, or let it go on."""
+        """Suspend the API server, or with *is_over* let it go on."""
         self.api.send(signal.SIGCONT if is_over else signal.SIGSTOP)
 
     def stop(self):
-        """End both."""
+        """Kill both processes."""
         for process in (self.api, self.etcd):
             if process is not None and process.status is None:
                 process.kill()
 
 
 def free_ports(count):
-    """Ports of the loopback that nobody listens on."""
+    """Free ports of the loopback."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return tuple(each.getsockname()[1] for each in sockets)
 
 
 def until(holds, seconds, told=""):
-    """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a
+    """Wait until *holds*, at most for *seconds*. If it never does, return False, or with *told* raise
     :class:`ServerError`."""
     end = time.monotonic() + seconds
     while not holds():

@@ -97,8 +97,7 @@ def test_what_a_server_says(hostile, words):
 
 
 def test_a_group_of_errors(capsys):
-    """Of errors that ended several tasks at once the first is told, and one that is a defect before the
-    others."""
+    """If errors ended several tasks at once, the first is reported, and a defect before others."""
     from kubeclassic.cli.console.output import status_of
 
     bad = KubeclassicError("bad input")

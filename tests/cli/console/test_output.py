@@ -57,7 +57,7 @@ def test_permissions_are_those_of_any_new_file(tmp_path):
 
 
 def test_a_link_stays_a_link(tmp_path):
-    """What a symbolic link leads to is replaced, not the link."""
+    """The target of a symbolic link is replaced, not the link."""
     real = tmp_path / "real"
     link = tmp_path / "link"
     real.touch()

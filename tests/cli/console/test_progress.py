@@ -54,7 +54,7 @@ def wait_for(stream, text):
     ],
 )
 def test_it_says_how_far_it_is(work, told):
-    """What is done, of how much, and the latest word, as far as they are known."""
+    """Progress shows the amount done, the total and the latest word, as far as they are known."""
     assert work.text() == told
 
 
@@ -115,7 +115,7 @@ def test_quick_work_is_silent(monkeypatch):
 
 
 def test_work_within_work_is_part_of_it(monkeypatch):
-    """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
+    """Of two nested displays only the outer one is shown; when it is over, the next one may be."""
     stream = stream_of(monkeypatch, Terminal)
     with telling("trying"), working("scheduling", 1, "pods"):
         wait_for(stream, "trying")

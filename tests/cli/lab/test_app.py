@@ -42,7 +42,7 @@ class Page:
         return _run(self.request("POST", f"/{token}/{path}", given, content))
 
     def ask(self, question, **body):
-        """What a question answers, as data."""
+        """The answer to a question, as data."""
         return self.post("ask", {"question": question, **body}).json()
 
 
@@ -135,7 +135,7 @@ def test_its_own_page(page):
     ],
 )
 def test_no_question(page, body):
-    """What is no question, or too much, is refused in one line."""
+    """A body that is no question, or too large, is refused in one line."""
     status, text = (200, "question: ") if len(body) < 1 << 20 else (413, "body: expected at most ")
     found = page.post("ask", body)
     assert found.status_code == status

@@ -1,4 +1,4 @@
-"""What ``explain`` says: verdicts of a pod and of a node, and the page of what would help."""
+"""The answers of ``explain``: verdicts on a pod and on a node, and the page of suggestions."""
 
 from html import escape
 
@@ -21,12 +21,12 @@ from tests.support.program import ran
 
 
 def _choice(*ties, decided=None):
-    """How the host was chosen among *ties*."""
+    """The choice of the host among *ties*."""
     return HostChoice(9, ties, "the first one", None, decided, (), {}, 10)
 
 
 def _document(**values):
-    """What a verdict reads of a pod that fits on 3 of 5 nodes."""
+    """The record that a verdict reads for a pod that fits on 3 of 5 nodes."""
     empty = dict.fromkeys(ExplanationDocument.__struct_fields__) | {
         "warnings": (),
         "gated": False,

@@ -1,4 +1,4 @@
-"""What notebooks show: the parts of pages without scripts, escaped, small, and with a style that stays
+"""Results in notebooks: the parts of pages without scripts, escaped, small, and with a style that stays
 inside."""
 
 import re
@@ -98,7 +98,7 @@ class TestEachResult:
         assert verdict in found[1]
 
     def test_it_needs_nothing(self, shown):
-        """None has a script, a link or anything from elsewhere, and each stays small."""
+        """No result has a script, a link or external content, and each is small."""
         text, _ = shown
         assert {"script", "link", "img", "iframe", "button", "input"} & set(parsed(text).tags) == set()
         assert not re.search(r"https?:|url\((?!#)|@import", text)
@@ -147,7 +147,7 @@ def test_all_texts_are_escaped():
 
 
 def test_long_tables_are_counted():
-    """Of many rows the first fifty are shown, and the others counted."""
+    """A table with many rows shows the first fifty, and counts the others."""
     found = View(title="a", sections=tables(table_of("t", [{"n": at} for at in range(1_000)]))).html()
     assert found.count("<tr>") == 51
     assert "and 950 more" in found

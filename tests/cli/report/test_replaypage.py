@@ -30,7 +30,7 @@ WAITING = """
 
 @attrs.frozen
 class Played:
-    """What a replay writes."""
+    """The output of a replay."""
 
     html: str
     events: list
@@ -125,7 +125,7 @@ def _result(*, is_over=True, **values):
     ],
 )
 def test_verdict(values, said):
-    """Who waits, how long, who had to leave."""
+    """The verdict names the number of waiting pods, their waits, and evictions."""
     values = yaml.safe_load(values)
     found = _result(**values)
     assert str(found.view().verdict) == said
@@ -133,7 +133,7 @@ def test_verdict(values, said):
 
 
 def test_rows_are_thinned():
-    """Of many rows some are kept, in order, the first and the last among them."""
+    """Many rows are thinned; those kept are in order, with the first and the last among them."""
     thinned = ThinnedSeries()
     made = []
     for time in range(12_345):

@@ -1,4 +1,4 @@
-"""What ``simulate`` says: the verdict, a chart of many nodes, and CSV of every field."""
+"""The answers of ``simulate``: the verdict, a chart of many nodes, and CSV of every field."""
 
 import pytest
 import yaml
@@ -49,7 +49,7 @@ def test_reasons():
 
 
 def test_many_nodes_have_a_chart(tmp_path):
-    """Of more than a few nodes a chart tells how many are how full."""
+    """For more than a few nodes a chart shows how many are how full."""
     has = {"allocatable": {"cpu": "4", "pods": "10"}}
     nodes = [manifest("Node", f"n{at}", status=has) for at in range(FEW + 1)]
     containers = yaml.safe_load("[{name: c, resources: {requests: {cpu: '1'}}}]")

@@ -75,7 +75,7 @@ def test_expressions_are_found_too():
 
 
 def test_a_pod_with_an_invalid_selector_carries_no_terms():
-    """It is counted as unreadable instead."""
+    """A pod with an invalid selector is counted as unreadable, and carries no terms."""
     table, templates = empty()
     entry = templates.entry(refusing("", selector=INVALID))
     table.add_pod(table.row("n"), entry)

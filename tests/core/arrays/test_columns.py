@@ -67,6 +67,6 @@ def test_holds_what_was_put_and_not_dropped(steps):
 
 @pytest.mark.parametrize("values", [("a", "b"), (None, None), ("a", "a", "b", None)])
 def test_values_survive_the_coding(values):
-    """What was set is what is read."""
+    """Values are read as they were set."""
     made = view(*values)
     assert tuple(made.at(i) for i in range(len(values))) == values

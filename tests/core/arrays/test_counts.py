@@ -72,7 +72,7 @@ class Town:
         return DomainSum.of_each(counters, self.table, without)[0]
 
     def naive(self, weights, key, without=()):
-        """What each row gets, by a look at all pods."""
+        """The count of each row, by a loop over all pods."""
         labels = [
             self.table.nodes[row].labels.get(key) if key and self.table.nodes[row] else row
             for row in range(ROWS)
@@ -149,7 +149,7 @@ def clause(town, kind, key, most):
 
 
 def refused(town, kind, key, most):
-    """The same by a look at all pods."""
+    """The rows that are refused, by a loop over all pods."""
     counts = town.naive({"a": 1}, key)
     present = [row for row in range(ROWS) if row % 9]
     if kind == "above the least":

@@ -18,7 +18,7 @@ def cycle():
 
 
 def test_sums_grow_by_what_the_pods_request():
-    """As many pods of a template as said are added on each row."""
+    """The given number of pods of a template is added on each row."""
     made = cycle()
     trial = SumsTrial.of(made.table, np.array([0, 1]))
     trial.add(made.template, np.array([1, 2]))
@@ -28,7 +28,7 @@ def test_sums_grow_by_what_the_pods_request():
 
 
 def test_a_rule_sees_the_sums_of_the_trial():
-    """It turns down the row that the trial has filled, for what is missing there."""
+    """A rule rejects the row that the trial has filled, for the resource that is missing there."""
     made = cycle()
     trial = SumsTrial.of(made.table, np.array([0, 1, 2]))
     trial.add(made.template, np.array([1, 0, 0]))

@@ -37,7 +37,7 @@ def test_sums_wrap_around():
 
 
 def test_a_pod_that_leaves_takes_all_along():
-    """What a pod added is taken off again."""
+    """All that a pod added to the table is taken off again."""
     made = engine(node("n"))
     one = pod("p", on="n", requests={"cpu": "1", "example.com/new": "3"})
     made.cache.add(one)
@@ -104,7 +104,7 @@ TEMPLATES = engine().templates
 
 
 def content(table):
-    """What the table has of each name, in plain values."""
+    """Name -> the table's values for it, as plain values."""
     columns = {
         "taints": table.taints,
         "conditions": table.conditions,

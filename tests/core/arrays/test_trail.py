@@ -70,7 +70,7 @@ def test_node_objects_have_a_revision_of_their_own():
 
 
 def test_the_oldest_steps_are_dropped():
-    """Who is further behind than the log reaches is not told what happened, but which rows changed."""
+    """A reader that is further behind than the log reaches gets the changed rows, not the steps."""
     log = ChangeLog(limit=4)
     for row in range(5):
         log.note(row, None)

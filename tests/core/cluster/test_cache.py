@@ -164,7 +164,7 @@ def content(made):
 
 
 def refreshed(made):
-    """The same once a cycle has begun."""
+    """The state after a cycle has begun."""
     made.snapshot.refresh()
     return content(made)
 
@@ -185,7 +185,7 @@ class TestEveryRelease:
         assert [made.table.names[row] for row in rows] == ["b"]
 
     def test_each_update_of_a_node_counts(self, release):
-        """What a node stated before its latest update is not lost if no cycle began in between."""
+        """The values of a node before its latest update are not lost if no cycle began in between."""
         made = engine(node("a"), node("b"), release=release)
         refreshed(made)
         EventFeed(made).put(node("a", conditions=[{"type": "DiskPressure", "status": "True"}]))
@@ -219,7 +219,7 @@ def test_a_pod_that_changes_after_its_node_went(release, pods):
 
 
 def test_the_set_of_nodes_has_a_version():
-    """It moves when a row comes or goes, not when a pod does."""
+    """The version of the set of nodes moves when a row is added or removed, not with pods."""
     made = scheduler(node("a"), pod("p", on="a"))
     refreshed(made)
     before = made.snapshot.version

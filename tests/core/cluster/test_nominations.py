@@ -1,4 +1,4 @@
-"""Which pods are nominated to which node."""
+"""The nominations of pods to nodes."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_a_pod_with_a_node_where_nobody_knows_all_pods(release):
 
 @pytest.mark.parametrize("release", BY_UID)
 def test_a_holder_whose_pod_is_replaced(release):
-    """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not
+    """An entry lent by a queue shows the queue's present pod; once that has another UID, the entry is not
     found by the old one."""
     found = nominations(release)
     holder = Nominee(wanting())

@@ -34,12 +34,12 @@ class Scripted:
     url: str = URL
     supports_preemption: bool = False
     labels: list = attrs.field(factory=list)
-    """Of all nodes that it was sent, one call after the other."""
+    """The labels of all nodes that the extender was sent, call by call."""
     describes: bool = False
-    """It answers with objects that have a name alone."""
+    """Whether it answers with objects that have only a name."""
     scores: dict = attrs.field(factory=dict)
     meets: Barrier = None
-    """Whom it waits for when it scores."""
+    """The barrier at which it waits when it scores."""
     only: str = ""
     """The pod that it is interested in; else all."""
 
@@ -96,7 +96,7 @@ class SendingBack(Scripted):
 
 
 def decided(release, *extenders):
-    """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the
+    """The decision of a scheduler of *release* with *extenders* on a plain pod; without *objects* there are
     nodes a, b and a full one."""
     there = (node("a"), node("b"), node("full", pods="0"))
     if release == FRAMEWORK:
@@ -205,7 +205,7 @@ def test_labels_of_the_reply_count(release, rule, most, counts):
 
 
 def test_nodes_that_are_asked_about():
-    """What an extender sends back is scored alike where nodes are only asked about, in any order."""
+    """The nodes that an extender returns are scored the same in an evaluation of nodes, in any order."""
     engine = engine_for("1.33", {})
     for item in (node("a"), node("b"), pod("there", on="a", cpu="1")):
         EventFeed(engine).put(item)

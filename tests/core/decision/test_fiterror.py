@@ -1,4 +1,4 @@
-"""Why a pod fits on no node: reasons as data, and messages of every release taken apart."""
+"""The reasons why a pod fits on no node: as data, and parsed from the messages of every release."""
 
 from collections import Counter
 
@@ -43,8 +43,8 @@ PODS = st.fixed_dictionaries(
     st.lists(PODS, max_size=2),
 )
 def test_reasons_are_those_of_the_nodes(release, nodes, waits, others):
-    """What the decision has as data, and what is read in its message, count the reasons of the nodes that
-    failed: whoever speaks last."""
+    """The decision's data, and the parsed message, count the reasons of the nodes that failed, whichever rule
+    spoke last."""
     there = [node(f"n{at}", **fields) for at, fields in enumerate(nodes)]
     bound = [pod(f"b{at}", on="n0", **{**fields, "priority": 0}) for at, fields in enumerate(others)]
     cluster = Cluster([*there, *bound, pod("p", **waits), pod("q", **waits)])

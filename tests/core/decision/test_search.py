@@ -1,4 +1,5 @@
-"""Which nodes a search and preemption visit, and what a nominated pod that does not count must not change."""
+"""The nodes that a search and preemption visit, and nominated pods that do not count and must change
+nothing."""
 
 import pytest
 import yaml

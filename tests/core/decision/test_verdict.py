@@ -1,5 +1,4 @@
-"""What the predicates together say of nodes: the first one that objects counts, unless all are always
-asked."""
+"""The predicates' joint verdict on nodes: the first one that rejects counts, unless all are always asked."""
 
 import attrs
 import numpy as np
@@ -29,7 +28,7 @@ def against(names, answer, name=""):
 
 
 def judged(*predicates, check_all=False):
-    """What *predicates* say in this order of the nodes a, b, c and d, whose rows are 0 to 3."""
+    """The verdict of *predicates*, in this order, on nodes a, b, c and d in rows 0 to 3."""
     cycle = engine(*[node(name) for name in "abcd"]).begin(pod("new"))
     cycle.algorithm = attrs.evolve(cycle.algorithm, predicates=predicates)
     return judge(cycle, Batch(cycle.table), check_all)
@@ -53,7 +52,7 @@ def test_an_error_counts_where_no_earlier_rule_objects():
 
 
 def test_an_error_ends_the_reasons_of_its_node():
-    """What later rules have against the node is not told."""
+    """Reasons of later rules against the node are not reported."""
     assert reasons(judged(against("a", BROKEN), against("ab", FULL))) == [[], ["full"], [], []]
 
 
@@ -83,7 +82,7 @@ def verdict():
 
 
 def test_a_tally_counts_each_reason_by_node():
-    """How many of some nodes have it, as the message of a FitError says."""
+    """A tally counts, for each reason, the nodes that have it, as the message of a FitError does."""
     assert verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
     assert verdict().tally(np.array([2])) == {"tainted": 1}
     assert verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}

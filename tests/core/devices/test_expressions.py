@@ -197,7 +197,7 @@ COMPARED = (
 
 
 def outcome(expression):
-    """What *expression* answers of a device, or its error."""
+    """The value of *expression* for a device, or its error."""
     try:
         return bool(expression.matches(make()))
     except DeviceSelectorError as error:

@@ -24,8 +24,8 @@ def named(name, resource=GPU, created="2026-01-01T00:00:00Z"):
 
 
 def test_the_newest_gives_it():
-    """Of several classes the newest gives a resource, else the first by name. One that comes and loses
-    gives nothing at all."""
+    """Of several classes the newest gives a resource, else the first by name. A new class that loses gives
+    nothing at all."""
     classes = DeviceClasses()
     for item in (
         named("b"),

@@ -166,7 +166,7 @@ def test_what_is_left():
     ],
 )
 def test_policies(policy, asked, took):
-    """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
+    """A requested amount is rounded up by the policy of the device; 0: it cannot be allocated."""
     claim = device_claim("c", asking(asked) if asked else exactly())
     results = newest(a_slice("n", shared("x", **yaml.safe_load(policy)))).allocate([claim], 0)
     assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
@@ -254,7 +254,7 @@ AMOUNTS = st.lists(st.integers(1, 20), min_size=1, max_size=4)
 
 @given(parts=AMOUNTS, whole=st.integers(1, 40), wanted=st.integers(1, 4), used=st.integers(0, 15))
 def test_counters_are_exact(parts, whole, wanted, used):
-    """As many devices can be had as together take no more than there is."""
+    """Devices can be allocated as long as they together consume no more than the counters have."""
     names = [f"d{number}" for number in range(len(parts))]
     holding = [name for bit, name in enumerate(names) if used >> bit & 1]
     found = newest(

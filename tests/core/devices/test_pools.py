@@ -1,4 +1,4 @@
-"""Which pools nodes reach, and that nodes look alike exactly where searches end alike."""
+"""The pools that nodes reach; nodes count as equal exactly where searches end equally."""
 
 from hypothesis import given
 from hypothesis import strategies as st

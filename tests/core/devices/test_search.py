@@ -133,7 +133,7 @@ def as_request(request):
 
 
 def as_ask(one, pool):
-    """The same for the naive allocator."""
+    """A request of an example, for the naive allocator."""
     count, selectors, admin = one
     return Ask(
         None if count == "All" else count,
@@ -154,8 +154,8 @@ def test_a_constraint():
 
 
 def test_a_constraint_after_a_choice():
-    """The same error where another claim has the last device. With the first one, which is like it, mode All
-    has no way to go on, and goes back."""
+    """Mode All errs in the same way where another claim has the last device. With the first one, which is
+    like it, mode All has no way to go on, and goes back."""
     found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
     claims = device_claim("one", exactly(1)), device_claim("all", exactly("All"), constraints=[same("numa")])
     with pytest.raises(AllocationError, match=f"cannot add device {DRIVER}/n/b"):
@@ -197,7 +197,7 @@ def test_mode_all_after_a_choice(release, wanted):
 
 
 def test_a_class_that_changes():
-    """What a search came to is forgotten when a class gets other selectors."""
+    """The result of a search is forgotten when a class gets other selectors."""
     found = devices(device_class("gpu", "false"), a_slice("n", "a"))
     asked = device_claim("c", exactly())
     assert found.outcomes([asked], np.array([0])).tolist() == [NONE]

@@ -116,8 +116,8 @@ def test_a_counter_makes_all_rows_stale():
 
 
 def test_only_rows_on_which_a_count_moved_are_stale():
-    """Of many rows that changed, a rule that counts pods of the row is asked about those where its own
-    count did."""
+    """Of many changed rows, a rule that counts pods of the row is asked only about those where its own count
+    changed."""
     trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
     trial.rows()
     for number in range(NODES):
@@ -141,7 +141,7 @@ def test_pods_with_equal_keys_share_an_answer():
 
 
 def test_arrays_that_a_reader_has_are_copied_before_they_change():
-    """Who marks an answer as shared keeps what it was."""
+    """A reader that marks an answer as shared keeps its values."""
     trial = Trial(Reads.REQUESTS)
     trial.place("n4")
     trial.place("n4")

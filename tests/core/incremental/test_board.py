@@ -131,7 +131,8 @@ def test_reduced_scores_are_those_among_the_feasible():
 
 
 def test_an_error_of_a_predicate_needs_the_long_way():
-    """Which nodes count its error depends on the rules before it, so no board tells."""
+    """The nodes for which an error of a predicate counts depend on the rules before it, so no board is
+    used."""
     service = obj(
         yaml.safe_load("""
             kind: Service

@@ -1,5 +1,4 @@
-"""What rules answer for one pod is kept by their keys: a pod that differs in what a rule reads gets an answer
-of its own."""
+"""Rules' answers are cached by keys: a pod that differs in a field that a rule reads gets its own answer."""
 
 import pytest
 import yaml

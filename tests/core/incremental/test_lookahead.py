@@ -48,7 +48,7 @@ def looked(made, template, **more):
 
 
 def followed(ahead, *events, size):
-    """What has to be judged after *events*, and the worth of rows as the look-ahead puts it right."""
+    """The rows to judge after *events*, and the worth of rows as the look-ahead corrects it."""
     worth = np.full(NODES, -1)
     sizes = [(row, None if arrival is None else arrival.size) for row, arrival in events]
     return ahead.follow(sizes, size.size, worth)[0], worth.tolist()
@@ -99,7 +99,7 @@ def test_a_row_is_foreseen_as_deep_as_the_look_went():
 
 
 def test_misses_make_a_look_due():
-    """So many times a look would have spared judging."""
+    """A look is due after this number of misses, in which it would have spared judging."""
     made = cluster()
     small = sized(made, "100m")
     large = sized(made, "2")

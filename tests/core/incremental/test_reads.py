@@ -33,7 +33,7 @@ from tests.support.worlds import (
 
 CLUSTERS = examples(0.4).max_examples
 MOST_CLUSTERS = 160
-"""How many are tried at most until one tells that a flag is left out."""
+"""The most clusters that are tried to find a missing flag."""
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 
 
@@ -70,7 +70,7 @@ def undeclared(rule, cycle, declared):
 
 
 def looked_at(name, declared, count):
-    """What the rule called *name* looks at besides *declared* in *count* clusters."""
+    """The reads of the rule *name* beyond *declared*, in *count* clusters."""
     for world, rng in worlds(name, count):
         for _ in range(3):
             cycle = world.engine.begin(incoming(name, rng))

@@ -39,7 +39,7 @@ def place(made, incoming):
 
 
 def test_templates_that_differ_in_labels_alone_share_them():
-    """What the row-wise rules cannot tell apart is worked out once."""
+    """Templates that differ only in labels, which row-wise rules do not read, share their results."""
     made = large_cluster()
     place(made, small("a", app="a"))
     place(made, small("b", app="b"))
@@ -47,8 +47,8 @@ def test_templates_that_differ_in_labels_alone_share_them():
 
 
 def test_templates_that_differ_in_node_selectors_alone_share_them():
-    """Which nodes a pod selects is kept beside them: the rules that GeneralPredicates is made of are
-    asked one by one."""
+    """The nodes that a pod selects are cached apart from them: the parts of GeneralPredicates are asked one
+    by one."""
     made = large_cluster()
     here = pod("b", requests={"cpu": "100m", "memory": "64Mi"}, nodeSelector={"zone": "z1"})
     place(made, small("a"))
@@ -66,7 +66,7 @@ def test_equal_pods_are_foreseen(release):
 
 
 def test_it_is_worked_out_again_when_a_node_changes():
-    """What comes of node objects alone is kept until one of them changes, not until a pod comes."""
+    """Results from node objects alone are cached until a node changes, not until a pod is added."""
     made = large_cluster()
     asked = []
     made.snapshot.refresh()

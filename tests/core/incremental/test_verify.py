@@ -72,7 +72,7 @@ def test_a_row_that_should_not_fit_is_found(trial):
 
 
 def test_a_row_that_should_fit_is_found(trial):
-    """So is one that no predicate turns down."""
+    """A row that should fit is found, too."""
     made, board = trial
     board.near.worth[0] = OUT
     board.classes = None
@@ -95,7 +95,7 @@ def test_a_row_in_another_class_is_found():
 
 
 def test_stale_reasons_are_found():
-    """What a predicate is kept to have said is compared with what it says, and the error names it."""
+    """A predicate's cached answer is compared with its new answer, and the error names the predicate."""
     cycle = cluster().begin(INCOMING)
     predicate = next(rule for rule in cycle.algorithm.predicates if rule.name == "GeneralPredicates")
     answers = AnswerCache(cycle.table)
@@ -108,7 +108,7 @@ def test_stale_reasons_are_found():
 
 
 def test_stale_scores_are_found():
-    """So are raw scores."""
+    """Stale raw scores are found, too."""
     cycle = cluster().begin(INCOMING)
     priority = next(rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority")
     answers = AnswerCache(cycle.table)

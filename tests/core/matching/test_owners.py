@@ -1,4 +1,4 @@
-"""Which services and controllers select a pod, and what their selectors count."""
+"""The services and controllers that select a pod, and the counts of their selectors."""
 
 import pytest
 import yaml

@@ -36,7 +36,7 @@ VARIANTS = {
     "requests": {"resources": {"requests": {"cpu": "1"}}},
     "overhead": {"overhead": {"cpu": "1"}},
 }
-"""What is said of a pod -> fields of its spec, each of which a rule of 1.36 reads."""
+"""Description of a pod -> fields of its spec, each of which a rule of 1.36 reads."""
 
 
 def test_each_field_that_a_rule_reads_tells_pods_apart():
@@ -86,7 +86,7 @@ def test_ephemeral_volumes_have_claims_where_they_count():
 
 
 def test_pods_with_ephemeral_volumes_are_classes_of_their_own():
-    """What such a pod needs depends on its name; pods with named claims alone share a template."""
+    """The needs of such a pod depend on its name; pods with only named claims share a template."""
     templates = Templates(RELEASES["1.16"], {})
     one, other = (templates.of(pod(name, volumes=VOLUMES)) for name in "xy")
     assert one is not other
@@ -224,8 +224,8 @@ def test_a_pod_that_is_not_resized_is_like_others():
 
 
 def test_a_resized_pod_counts_its_status_on_a_node_alone():
-    """It counts what it has on a node and for the balance of resources; for room and in
-    NodeResourcesFit's score its spec counts."""
+    """The status counts for the pod on a node, and for the balance of resources; the spec counts for its own
+    fit and in NodeResourcesFit's score."""
     templates = Templates(ALL_RELEASES["1.33"], ON)
     found = templates.entry(running(reported("3"))).template
     assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)

@@ -1,4 +1,4 @@
-"""Which node is chosen among those where preemption would help."""
+"""The choice of a node among those where preemption would help."""
 
 import numpy as np
 from hypothesis import example, given
@@ -64,7 +64,7 @@ def candidates_of(nodes, made, rows, sorts_again=False):
 @example([[(1, start, True, False)] for start in STARTS[1:3]], "1.16")
 @example([[(1, start, True, False)] for start in STARTS[2:0:-1]], "1.16")
 def test_arrays_choose_as_lists_do(nodes, release):
-    """Of the same candidates arrays and lists choose the same node, the first by name of equals."""
+    """Arrays and lists choose the same node from the same candidates, of equal ones the first by name."""
     made, rows = made_of(nodes, release)
     candidates = candidates_of(nodes, made, rows)
     spelled_out = candidates.spelled_out()

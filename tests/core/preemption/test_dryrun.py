@@ -46,8 +46,8 @@ def tried(cycle, made, *, by_arrays):
 @examples(0.6)
 @given(crowds(), st.sampled_from(RELEASES), st.booleans())
 def test_arrays_find_what_overlays_find(crowd, release, resources_first):
-    """The same candidates, victims in the same order, violations, reasons and choice, also where the pod
-    would fit as it is."""
+    """Both find the same candidates, victims in the same order, violations, reasons and choice, also where
+    the pod would fit as it is."""
     made = crowd.engine(release, RESOURCES_FIRST if resources_first else None)
     cycle = begun(made, crowd.incoming)
     assert is_plain(cycle, coming_pods(cycle, made.nominations))

@@ -26,13 +26,13 @@ STEPS = st.lists(
 
 @pytest.fixture(autouse=True)
 def every_attempt_is_verified():
-    """What is kept is also worked out from nothing."""
+    """Compare each cached outcome with a fresh one."""
     with verifying():
         yield
 
 
 def plan_of(made, incoming):
-    """Who would have to leave for *incoming*, and the text of the error."""
+    """The candidates of a preemption for *incoming*, and the text of the error."""
     decision = made.schedule(incoming)
     return (None if decision.preemption is None else decision.preemption.record()), str(decision.error)
 
@@ -81,8 +81,8 @@ def take(made, step, number):
 @examples(0.6)
 @given(crowds(), st.sampled_from(RELEASES), STEPS, st.booleans())
 def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd, release, steps, tight):
-    """The same candidates, victims, choice and text after each step, also where there is room for the
-    outcomes of one pod alone."""
+    """Candidates, victims, choice and text are the same as without a cache after each step, also where the
+    cache has room for the outcomes of only one pod."""
     made = crowd.engine(release)
     plain = crowd.engine(release, memory_bytes=0)
     others = pod("q", cpu="2", priority=3, uid="uid-q")

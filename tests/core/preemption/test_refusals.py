@@ -28,7 +28,7 @@ podAntiAffinity:
 
 @pytest.fixture(autouse=True)
 def every_attempt_is_verified():
-    """What is kept is also worked out from nothing."""
+    """Compare each cached refusal with a fresh one."""
     with verifying():
         yield
 
@@ -113,7 +113,7 @@ INCOMING = [
 @examples(1)
 @given(st.sampled_from([*RELEASES, "1.34"]), STEPS)
 def test_an_attempt_says_what_one_that_keeps_nothing_says(release, steps):
-    """The same text, plan, plugins and visiting order after each step."""
+    """Text, plan, plugins and visiting order are the same as without a cache after each step."""
     made = made_for(release)
     plain = made_for(release, memory_bytes=0)
     for number, step in enumerate([("wait", 0, 0), ("wait", 0, 0), *steps]):

@@ -1,4 +1,5 @@
-"""Who may preempt, which nominations end, and what an attempt has to notice since the one before."""
+"""The pods that may preempt, the nominations that end, and the changes that an attempt must notice since the
+one before."""
 
 import pytest
 
@@ -58,7 +59,7 @@ def budget(name, allowed, **labels):
 
 @pytest.mark.parametrize("release", RELEASES)
 class TestPriorities:
-    """What is of equal priority is not lower."""
+    """Pods of equal priority are not lower."""
 
     def test_sums_of_many_are_above_those_of_few(self, release):
         """Of equal first victims two matter more than one, whatever the second one's priority, as 2^31 is
@@ -70,7 +71,7 @@ class TestPriorities:
         assert plan(made, pod("p", priority=5, cpu="2"))[:2] == ("b", ["b0"])
 
     def test_many_ties(self, release):
-        """Of many nodes that are alike the first by name is chosen."""
+        """Of many equal nodes the first by name is chosen."""
         names = [f"n{number:02}" for number in range(40)]
         machines = [node(name, cpu="1") for name in reversed(names)]
         there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT) for name in names]
@@ -135,7 +136,7 @@ def test_a_protected_pod_takes_from_no_later_budget():
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 class TestSinceTheLastAttempt:
-    """What changed between two attempts is noticed, without verify mode."""
+    """Changes between two attempts are noticed, without verify mode."""
 
     @pytest.mark.parametrize(
         "key, where", [("kubernetes.io/hostname", "a"), ("failure-domain.beta.kubernetes.io/zone", "a2")]

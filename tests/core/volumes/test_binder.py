@@ -68,7 +68,7 @@ def test_decisions_of_earlier_cycles_remain_before_1_14():
 
 
 def test_binding_writes_volumes_then_claims():
-    """What is to be written is what was assumed; for a pod without decisions there is nothing."""
+    """Binding writes the assumed volumes, then the claims; for a pod without decisions nothing."""
     found = binder(claim("a"), claim("b", size="5Gi"), volume("v"), CLASS)
     placed = pod("a", "b").bound_to("n1")
     with pytest.raises(VolumeError, match='failed to get cached bindings for pod "default/p"'):

@@ -1,4 +1,4 @@
-"""Which nodes can serve a pod's claims, and with which volumes."""
+"""The nodes that can serve a pod's claims, and the volumes they use."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""What an API server, or a proxy before it, should not answer: nothing of it ends an informer, and all of it
-is told in one line."""
+"""Bad answers of an API server, or of a proxy before it: none ends an informer, and each is reported in one
+line."""
 
 import asyncio
 import json
@@ -121,7 +121,7 @@ async def _frames(line):
 
 
 def followed(server):
-    """What a reflector of *server* reports; it has to know the node in the end."""
+    """The reports of a reflector of *server*, which has to know the node in the end."""
     reports = []
     seen = Followed()
 
@@ -195,7 +195,8 @@ def test_json_that_is_none():
 
 
 def answered(answer, ask):
-    """What *ask* gives, or the error, at a server that answers every request with these bytes and closes."""
+    """The result of *ask*, or the error, at a server that answers every request with these bytes and
+    closes."""
 
     async def talk(reader, writer):
         try:

@@ -19,7 +19,7 @@ SERVER = {"server": "https://10.0.0.1:6443"}
 
 
 def header(credentials):
-    """What credentials show."""
+    """The authorization header of credentials."""
     return asyncio.run(credentials.grant(0.0)).headers.get("Authorization")
 
 
@@ -227,7 +227,7 @@ def test_fields(tmp_path, text, change):
 
 @pytest.mark.parametrize("file", sorted(CORPUS.glob("kubeconfig-*")), ids=lambda file: file.stem)
 def test_found_by_fuzzing(file):
-    """What once ended in a traceback or hung is an access, or one line without a secret."""
+    """Files that once ended in a traceback or hung give an access, or one line without a secret."""
     try:
         access = read_kubeconfig(file)
         asyncio.run(access.credentials.grant(0.0))

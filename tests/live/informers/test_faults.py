@@ -112,7 +112,7 @@ def happen(store, step):
 
 
 def there(store, informers):
-    """What the server has of the kinds that are followed, with versions."""
+    """The server's objects of the followed kinds, with versions."""
     found = {}
     for kind, reflector in informers.reflectors.items():
         query = (

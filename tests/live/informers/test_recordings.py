@@ -1,5 +1,5 @@
-"""What informers ask, held to the recorded requests of the originals: a start, watches that are cut, expire,
-end or are refused."""
+"""Informers' requests compared with upstream's recorded ones: a start, watches that are cut, expire, end or
+are refused."""
 
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ def is_list(path):
 
 
 def play(release, recorded, chance):
-    """What informers of *release* ask and tell when they are answered as recorded."""
+    """The requests and events of informers of *release* with the recorded answers."""
     player = Player(recorded)
     told = Followed()
     informers = Informers(
@@ -145,7 +145,7 @@ def gaps(player):
 
 @pytest.mark.parametrize("release, version", PAIRS)
 class TestObjects:
-    """What is told of a recorded cluster."""
+    """The events of a recorded cluster."""
 
     def test_they_are_those_of_the_server(self, release, version, shared):
         """After a start with three pods and one that fits nowhere, those and the nodes are known, with what

@@ -70,7 +70,8 @@ def test_what_was_received_is_kept():
 
 
 def test_it_is_told_once():
-    """It is reported once in one line, not put, and reported again only after it was readable."""
+    """An unreadable object is reported once in one line, not stored, and reported again only after it was
+    readable."""
     found, log, reports = store()
     found.put(node("a", "1", **BAD))
     replace(found, node("a", "2", **BAD))
@@ -93,7 +94,8 @@ def test_its_last_state_stays():
 
 
 def test_one_without_a_name():
-    """It is reported and ignored: a scheduler could only ask for it in vain, again and again."""
+    """An object without a name is reported and ignored: a scheduler would ask for it in vain, again and
+    again."""
     found, log, reports = store()
     found.put({"metadata": {}, "status": {}})
     assert (log.told, reports) == ([], ["Node: got one without a name; it is ignored"])

@@ -67,7 +67,7 @@ def test_json():
 
 
 def test_text_from_outside():
-    """What a terminal would obey, and line breaks, are escapes."""
+    """Control characters and line breaks in text from outside are escaped."""
     lines = []
     log_of(lines).warning("a\x1b[1m\nW1124 forged")
     assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")

@@ -143,7 +143,7 @@ class Events:
 
 @attrs.define
 class Played:
-    """What our scheduler did in a scenario."""
+    """The actions of our scheduler in a scenario."""
 
     store: Store
     requests: list = attrs.field(factory=list)
@@ -316,8 +316,8 @@ def writes(asked):
 
 
 def reads(asked):
-    """How often each object was read: those of a release without profiles go on beside writes, in no fixed
-    order."""
+    """The number of reads of each object: in a release without profiles reads go on beside writes, in no
+    fixed order."""
     return Counter(path for method, path, _ in asked if method == "GET")
 
 

@@ -33,7 +33,7 @@ class RecordedExtenders:
 
     @classmethod
     def of(cls, recorded):
-        """Those of a recording."""
+        """The extenders of a recording."""
         return cls([one for one in recorded if one.get("who") in ("kube-scheduler->extender", "extender")])
 
     @property
@@ -42,7 +42,7 @@ class RecordedExtenders:
         return ((one["path"], one["request_body"]) for one in self.recorded if one["who"] != "extender")
 
     def open(self, config):
-        """How the extender of *config* is reached."""
+        """The client of the extender of *config*."""
         return http_post(config) if config.url_prefix.startswith(UNREACHABLE) else self
 
     def __call__(self, url, body, timeout):
@@ -74,7 +74,7 @@ class RecordedExtenders:
         return same[min(number, len(same) - 1)]
 
     def _bind(self, call, sent):
-        """What the extender itself asked of the API server during *call*."""
+        """Repeat the extender's own requests to the API server during *call*."""
         own = [
             one
             for one in self.recorded

@@ -52,7 +52,7 @@ class Pace:
 
     @classmethod
     def of(cls, recorded, begin):
-        """That of a recording."""
+        """The pace of a recording."""
         asked = {}
         for one in recorded:
             if one.get("who") == SCHEDULER and "method" in one and "watch=true" not in (one["query"] or ""):

@@ -129,7 +129,7 @@ class ShadowReplay:
     shadow: Shadow = attrs.field(init=False)
     _version: int = 1
     _seen: deque = attrs.field(factory=deque)
-    """What the watch has, and the shadow was not told yet."""
+    """The events of the watch that the shadow has not yet got."""
     _until: float = 0.0
 
     def __attrs_post_init__(self):
@@ -269,7 +269,7 @@ def writes_of(file):
 
 
 def replayed(writes, release, seed, config=None):
-    """What a shadow with *config* tells of these writes."""
+    """The report of a shadow with *config* on these writes."""
     told = []
 
     async def work():

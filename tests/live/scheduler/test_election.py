@@ -27,7 +27,7 @@ class Pair:
         return Elector(lock, TIMES, name, Events(), wall=clock, dice=random.Random(name))
 
     def holder(self):
-        """Whom the lock names."""
+        """The holder of the lock."""
         item = User(self.store).get("leases", "kube-scheduler", namespace="kube-system")
         return str(item["spec"].get("holderIdentity", ""))
 

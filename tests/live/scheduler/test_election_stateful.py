@@ -44,7 +44,7 @@ class Replicas(RuleBasedStateMachine):
 
     @initialize()
     def begin(self):
-        """Both start."""
+        """Start both candidates."""
         self.store = Store(NEW_SERVER)
         for name in ("a", "b"):
             self.start(name)
@@ -61,7 +61,7 @@ class Replicas(RuleBasedStateMachine):
         self.tasks[name] = self.loop.create_task(self.live(name))
 
     def fault(self, name, request):
-        """What goes wrong with a request now."""
+        """The fault of a request now."""
         return self.faults[name]
 
     async def live(self, name):

@@ -1,4 +1,4 @@
-"""What a scheduler answers over HTTP, on real sockets."""
+"""The answers of a scheduler over HTTP, on real sockets."""
 
 import asyncio
 import ssl
@@ -34,7 +34,7 @@ def served(story, listener, leads=well, listed=well):
 
 
 async def raw(url, text):
-    """What the server answers to bytes, until it closes."""
+    """The server's answer to bytes, until it closes."""
     reader, writer = await asyncio.open_connection(LOOPBACK, int(url.rpartition(":")[2]))
     writer.write(text)
     try:
@@ -64,8 +64,8 @@ def test_health(leads, listed, statuses):
 
 
 def test_wrong_and_slow_callers(monkeypatch):
-    """What is no HTTP gets a 400, who does not send a whole request in time is cut off, and the server goes
-    on."""
+    """Bytes that are no HTTP get a 400, a caller that does not send a whole request in time is cut off, and
+    the server goes on."""
     monkeypatch.setattr("kubeclassic.live.server.serving.HEADER_SECONDS", 0.2)
     assert issubclass(PatientProtocol, asyncio.Protocol)
 

@@ -83,8 +83,8 @@ async def test_what_is_sent():
 
 
 async def test_equal_ones_are_counted():
-    """What is told again is the same event with a higher count, another text is another event; the pod's
-    version does not matter."""
+    """A repeated text is the same event with a higher count, another text is another event; the pod's version
+    does not matter."""
     async with running() as world:
         for text in ("no", "no", "never", "no"):
             world.tell(text)

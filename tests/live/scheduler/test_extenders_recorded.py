@@ -99,7 +99,7 @@ def test_our_calls_are_the_originals(release, version, scenario, shared):
 
 @each_scenario
 def test_our_other_requests_are_the_originals(release, version, scenario, shared):
-    """The same writes of each pod and reads, in the same order, with the same bodies but for UIDs, versions
+    """Each pod's writes and reads are the same, in the same order, with the same bodies except UIDs, versions
     and times."""
     file = scenario_file(shared, version, scenario)
     ours, theirs = (

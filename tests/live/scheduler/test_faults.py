@@ -18,7 +18,7 @@ QUIET_AFTER = 60.0
 
 
 def outcome(release, seed, share, *, restarts, replicas=1):
-    """What became of forty pods on five nodes that can hold them all, with two pods that come and go."""
+    """The outcome of forty pods on five nodes that can hold them all, with two pods that come and go."""
     found = []
     faults = Faults(seed, share)
 
@@ -65,7 +65,7 @@ def test_two_schedulers_at_once_bind_no_pod_twice(release):
 
 
 async def two_pods(world, seconds):
-    """What was seen in so many seconds after two pods came for the room of one, and watches ended."""
+    """The outcome in these *seconds* after two pods came for the room of one, and watches ended."""
     watcher = Watcher(world.store.storage)
     world.add_node("node", cpu="1")
     world.schedule()

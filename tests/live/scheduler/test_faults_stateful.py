@@ -79,8 +79,7 @@ class Clusters(RuleBasedStateMachine):
             self.add_node(owner)
 
     def fault(self, request):
-        """What goes wrong with a request: bindings have faults of their own, and come through while all is
-        dark."""
+        """The fault of a request: bindings have their own faults, and get through in an outage."""
         if request.method == "DELETE":
             self.unwanted.add(request.path.rpartition("/")[2])
         if request.path.endswith("/binding"):

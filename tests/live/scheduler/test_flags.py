@@ -1,4 +1,4 @@
-"""What ``kubeclassic run`` is started with: flags, a configuration, and how both are refused in one line."""
+"""The settings of ``kubeclassic run``: flags, a configuration, and refusals of both in one line."""
 
 import pytest
 
@@ -98,7 +98,7 @@ def test_where_it_listens(flags, places):
 
 
 def test_a_dry_run():
-    """It elects nobody, and listens where a flag says so."""
+    """A dry run holds no election, and listens only where a flag says so."""
     assert settings(is_dry=True) == RunSettings()
     assert [one.port for one in settings(is_dry=True, port="7").listeners] == [7]
 
@@ -114,7 +114,7 @@ def test_errors(flag, said):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_flags_that_there_are_not(name):
-    """What kube-scheduler has and there is not here is refused with what to do instead."""
+    """Flags that only kube-scheduler has are refused with what to do instead."""
     found = inside("run", f"--{name}=x")
     assert found.returncode == 2
     assert found.stderr.startswith(
@@ -148,7 +148,7 @@ def test_what_it_says(config):
     ],
 )
 def test_a_wrong_file_is_one_line(config, change, said):
-    """What is wrong is named with its path."""
+    """The error for a wrong file names the path of the fault."""
     config.write_text(CONFIG.replace(*change))
     with pytest.raises(KubeclassicError) as found:
         settings(config)

@@ -29,7 +29,7 @@ class Site:
     """The server refuses everything."""
 
     def faults(self):
-        """What goes wrong now."""
+        """The present faults."""
         return refused(500) if self.is_cut else NO_FAULT
 
     def lead(self, work):
@@ -47,7 +47,7 @@ class Site:
             asyncio.run(life(address))
 
     def holder(self):
-        """Whom the lock names."""
+        """The holder of the lock."""
         return str(
             User(self.store).get("leases", "kube-scheduler", namespace="kube-system")["spec"][
                 "holderIdentity"

@@ -1,4 +1,4 @@
-"""What a process measures of cycles, bindings, its queue and its requests, as prometheus-client writes it."""
+"""The metrics of cycles, bindings, the queue and requests, as prometheus-client writes them."""
 
 import asyncio
 from typing import get_args

@@ -1,5 +1,5 @@
-"""What releases apart from the first and 1.27 do as processes, and what they do at servers that are newer or
-older than they are."""
+"""Releases other than the first and 1.27 as processes, also at servers that are newer or older than they
+are."""
 
 import asyncio
 
@@ -168,7 +168,7 @@ async def test_a_pod_waits_for_its_device(kind, host, told):
 
 
 async def test_budgets_count():
-    """Of two victims that would do, the one that no budget protects goes: budgets are read in the version
+    """Of two possible victims, the one that no budget protects is evicted: budgets are read in the version
     that the server has."""
     async with at("1.16", NEW_SERVER) as site:
         for number, app in enumerate(("kept", "other")):

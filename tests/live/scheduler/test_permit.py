@@ -17,7 +17,7 @@ class Waiting:
 
     @property
     def names(self):
-        """Who waits."""
+        """The names of waiting pods."""
         return names(waits_of(self.engine))
 
     def allow(self, *plugins):
@@ -27,7 +27,7 @@ class Waiting:
                 one.allow(plugin)
 
     def texts(self, pod):
-        """What was told of a pod."""
+        """The texts of events about a pod."""
         return [one.text for one in self.world.events.told if one.name == pod]
 
 

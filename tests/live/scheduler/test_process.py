@@ -44,7 +44,7 @@ async def test_it_schedules_with_and_without_an_election(release):
 
 @each_electing
 async def test_one_of_two_schedules(release):
-    """The other one lists everything and binds nothing; when the leader is gone it takes over, and no pod is
+    """The follower lists everything and binds nothing; when the leader is gone it takes over, and no pod is
     bound twice."""
     async with at(release) as site:
         site.add_node("node-0")
@@ -153,7 +153,7 @@ async def test_a_pod_that_fits_nowhere_is_tried_again(flags, tries):
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 async def test_a_dry_run_writes_nothing(release):
-    """It needs no lease, sends reads only, and does not listen unless told to."""
+    """A dry run needs no lease, sends only reads, and does not listen unless a flag says so."""
     async with at(release) as site:
         site.add_node("node-0")
         site.add_pod("first")

@@ -148,8 +148,8 @@ def test_it_is_read_once(shared):
 
 
 def test_without_it_the_scheduler_ends(shared):
-    """It asks for the ConfigMap and nothing else, and ends with the original's message; the status is 2, as
-    for all bad input."""
+    """Without the ConfigMap the scheduler requests nothing else, and ends with upstream's message; the status
+    is 2, as for all bad input."""
     recorded = exchanges(scenario_file(shared, "1.15.5", MISSING))
     message = next(one["log"] for one in recorded if "log" in one)[-1]
     options = options_of({"release": "1.15", "policy_configmap": "nosuch"})

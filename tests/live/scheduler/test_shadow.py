@@ -77,8 +77,8 @@ NO_PREDICATES = yaml.safe_load("{policy: {kind: Policy, predicates: [], prioriti
 
 
 def shadowed(release, other, config):
-    """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that
-    fits nowhere."""
+    """The report of a shadow on a burst of pods of three sizes on six nodes, one of them larger, and on one
+    pod that fits nowhere."""
     told = []
 
     async def play(world):
@@ -129,8 +129,8 @@ def test_other_predicates_are_found():
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 async def test_a_difference_in_a_quiet_cluster(release):
-    """Of pods that come one by one the order is known: one on a node that ours would not take is different,
-    told within three seconds."""
+    """The order of pods that come one by one is known: one on a node that ours would not take is reported as
+    different within three seconds."""
     async with lived(release) as world:
         world.add_node("node-0")
         world.add_node("node-1", cpu="64")

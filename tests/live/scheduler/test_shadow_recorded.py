@@ -11,7 +11,7 @@ from tests.live.scheduler.shadowreplay import replayed, writes_of
 pytestmark = pytest.mark.whole
 
 RECORDED = (("1.15.5", "1.15", 464), ("1.28.7", "1.27", 499))
-"""Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow
+"""Version of the scheduler, release of the shadow beside it, and number of decisions that the recorded shadow
 compared."""
 STRATEGY = yaml.safe_load("{scoringStrategy: {type: MostAllocated, resources: [{name: cpu}]}}")
 PACKING = {
@@ -21,7 +21,7 @@ PACKING = {
         "profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": STRATEGY}]}],
     }
 }
-"""It packs nodes, where the recorded schedulers spread pods."""
+"""A configuration that packs nodes, where the recorded schedulers spread pods."""
 
 
 def writes(shared, version):

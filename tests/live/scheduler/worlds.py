@@ -54,7 +54,7 @@ class World:
 
     @property
     def user(self):
-        """Who asks for what is not below."""
+        """The user for requests that have no method below."""
         return User(self.store)
 
     def add_node(self, name, cpu="4", pods="110", **labels):
@@ -184,11 +184,11 @@ class Replica:
         await self.task
 
     def metrics(self):
-        """Its metrics: name with labels -> value."""
+        """The metrics: name with labels -> value."""
         return numbers(self.process.metrics)
 
     def called(self, method, part):
-        """How many requests of that method had *part* in their path."""
+        """The number of requests of *method* with *part* in their path."""
         return sum(one.method == method and part in one.path for one in self.transport.requests)
 
 
@@ -221,7 +221,7 @@ class Site(World):
         return replica
 
     def lock(self):
-        """What the lock says."""
+        """The record in the lock."""
         return dict(self.user.get("leases", "kube-scheduler", namespace="kube-system")["spec"])
 
 

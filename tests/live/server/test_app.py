@@ -60,7 +60,8 @@ def caller():
     ],
 )
 def test_bodies_that_are_none(caller, body, where, got, wanted):
-    """What is no JSON object is refused, and the answer says where, what was expected and what came."""
+    """A body that is no JSON object is refused, and the answer says where, what was expected and what was
+    given."""
     found = caller.post("/filter", body)
     record = found.json()
     assert (found.status_code, record["where"], record["wanted"]) == (400, where, wanted)

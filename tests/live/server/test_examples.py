@@ -16,7 +16,7 @@ PORT = "8888"
 
 
 def asked(url, line):
-    """What the server at *url* answers to a `curl` line."""
+    """The answer of the server at *url* to a `curl` line."""
     words = shlex.split(line)[1:]
     address = words[-1]
     assert address.startswith(f"http://127.0.0.1:{PORT}/")

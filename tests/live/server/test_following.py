@@ -54,7 +54,7 @@ class There:
             self.user.create("pods" if "containers" in manifest["spec"] else "nodes", manifest)
 
     async def ask(self, verb, body):
-        """What the server answers."""
+        """The server's answer."""
         found = await self.client.post(f"/{verb}", json=body)
         assert found.status_code == 200, found.text
         return found.json()
@@ -66,7 +66,7 @@ class There:
                 await asyncio.sleep(0.005)
 
     def news(self):
-        """What it said of the API server."""
+        """The server's messages about the API server."""
         return [line for line in self.said if line.startswith("the API server ")]
 
     @property

@@ -118,7 +118,7 @@ def record_of(decision):
 
 
 def objects_of(case):
-    """What the cluster of a case has."""
+    """The objects of a case's cluster."""
     items = (decode(form, strict=False, keeps_manifest=True) for form in case.get("objects", ()))
     return [item for item in items if item is not None]
 

@@ -58,7 +58,7 @@ class Caller:
 
     @property
     def lines(self):
-        """What was answered."""
+        """The lines that were answered."""
         return [json.loads(line) for line in self.text.splitlines()]
 
 

@@ -10,10 +10,10 @@ from kubeclassic.simulation.conform import read_cases, read_items
 from tests.support.serverbuild import first_and_last, mismatches, node_names, of_case
 
 FAMILIES = first_and_last(left_out=("queue", "extenders", "events", "ghosts", "policyevents"))
-"""Those whose cases can be asked: the others have events, or no node."""
+"""The families whose cases can be asked of a server: the others have events, or no node."""
 CASES = 1
 PODS = 12
-"""Of each family."""
+"""The number of pods of each family."""
 
 
 def asked_pods(case):
@@ -33,7 +33,7 @@ def nominated(served, pod):
 
 
 def compared(case):
-    """How many pods of a case were compared, and where the answers differ."""
+    """The number of compared pods of a case, and the differences."""
     served = of_case(case)
     run = Run(served.engine)
     names = node_names(case)

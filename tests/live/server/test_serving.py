@@ -47,7 +47,7 @@ class Running:
 
     @property
     def port(self):
-        """Its port."""
+        """The server's port."""
         return int(self.url.rpartition(":")[2])
 
     def connect(self):
@@ -101,7 +101,7 @@ def read_all(connection):
 
 
 def sent_until_cut_off(connection, part, most):
-    """How often *part* was sent, *most* at most, until the other side ended the connection."""
+    """The number of times that *part* was sent, *most* at most, until the other side ended the connection."""
     for count in range(most):
         try:
             connection.sendall(part)
@@ -114,8 +114,8 @@ def sent_until_cut_off(connection, part, most):
 
 
 def test_an_answer_and_the_end(tmp_path):
-    """It says where it listens, answers, and ends with status 0 on SIGTERM, which one line says; of what
-    is no HTTP it says nothing."""
+    """The server says where it listens, answers, and ends with status 0 on SIGTERM, which one line says;
+    about bytes that are no HTTP it says nothing."""
     with serving(tmp_path) as server:
         with server.connect() as connection:
             connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
@@ -162,7 +162,7 @@ def test_a_huge_body_is_cut_off(tmp_path):
 
 @pytest.mark.whole
 def test_slow_headers_are_cut_off(tmp_path):
-    """Who sends headers drop by drop is cut off; others are answered all the time."""
+    """A caller that sends headers drop by drop is cut off; others are answered all the time."""
     with serving(tmp_path) as server, server.connect() as slower, server.connect() as silent:
         slower.sendall(b"POST /filter HT")
         assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200

@@ -84,7 +84,7 @@ def ask(caller, priority, victims):
 
 @each_release
 def test_given_victims_stay_victims(release):
-    """Who the scheduler wants gone leaves, though the server's own rules would let it stay."""
+    """The scheduler's victims stay victims, though the server's own rules would spare them."""
     served = three_nodes(release=release)
     served.put(as_pod(pod_json("tiny", cpu="100m", on="b", priority=0)))
     caller = Caller.of(served)

@@ -71,7 +71,7 @@ def settled(version):
 
 
 def asked_afresh(version, objects, waiting):
-    """What a scheduler that knows nothing but *objects* decides."""
+    """The decision of a new scheduler that knows only *objects*."""
     made = settled(version)
     EventFeed(made).put_all(objects)
     return decided(made.schedule(waiting))
@@ -99,7 +99,7 @@ def test_the_differences_are_the_cycles_that_differ(pair):
 
 
 class TestVerdicts:
-    """What is the same, what is another of the first one's best nodes, and what is different."""
+    """The verdicts: the same, another of the first side's best nodes, and different."""
 
     EQUAL, LEAST, MOST = (
         (f"{name}Priority", first_best) for name in ("Equal", "LeastRequested", "MostRequested")
@@ -194,7 +194,7 @@ def test_an_error():
 
 
 def test_fragmentation():
-    """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to
+    """With 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to
     it."""
     scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", cpu=5))
     made = engines("1.16", "1.16")

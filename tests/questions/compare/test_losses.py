@@ -1,4 +1,4 @@
-"""Which pods lose a place, and for what; and the sentence that says so."""
+"""The pods that lose a place, with reasons, and the sentence about them."""
 
 import pytest
 import yaml
@@ -47,7 +47,7 @@ def test_each_reason_is_counted():
 
 
 def test_gains_are_losses_the_other_way():
-    """What one configuration loses beside the other, the other one gains beside it, for the same reasons."""
+    """The losses of one configuration beside another are the other's gains, for the same reasons."""
     sides = [("HostName",), ("PodFitsResources", "MatchNodeSelector")]
     one, other = (
         compared([*SMALL, *WAITING], {"a": policy(*first), "b": policy(*second)})
@@ -74,7 +74,7 @@ def test_every_reason_of_the_predicates_is_about_something():
 
 
 def test_the_reason_of_most_nodes_counts():
-    """Of several reasons at one node the one counts for which most nodes were turned down."""
+    """Of several reasons at one node the one counts for which most nodes were rejected."""
     error = "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory. preemption: 0/9 nodes are available: 9 x."
     assert reasons_in(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
     assert main_reason(["Insufficient cpu", "Insufficient memory"], error) == "memory"
@@ -86,7 +86,7 @@ def test_the_reason_of_most_nodes_counts():
 
 @pytest.mark.parametrize("mode", ["free", "locked"])
 def test_fewer_pods(mode):
-    """It says how many pods lose their place."""
+    """The sentence says how many pods lose their place."""
     lax = policy("HostName")
     strict = policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
     found = compared([*SMALL, *WAITING], {"a": lax, "b": strict}, mode)
@@ -95,7 +95,7 @@ def test_fewer_pods(mode):
 
 
 def test_who_loses_and_why():
-    """It says how many pods lose and for what; one reason for all is said without a count."""
+    """The sentence says how many pods lose their place and why; one reason for all has no count."""
     record = compared([node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")})
     assert str(verdict(record)) == "2 pods fewer find a place under b: all because of cpu"
     found = compared(

@@ -24,7 +24,7 @@ def names_of(decision, rows):
 
 
 def counts_of(one, other):
-    """What one cycle adds to the record of an agreement, by sets of names."""
+    """The counts that one cycle adds to an agreement, by sets of names."""
     ours, theirs = (set(names_of(decision, best(decision))) for decision in (one, other))
     fitting = [set(names_of(decision, decision.details.feasible_rows)) for decision in (one, other)]
     is_among = other.host is not None and other.host in ours

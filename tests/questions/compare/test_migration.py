@@ -106,7 +106,7 @@ def test_another_of_the_best():
 
 
 def test_those_that_preempt():
-    """Who is evicted leaves both, the preemptor waits in both, and its retry is judged too."""
+    """An evicted pod leaves both sides, the preemptor waits on both, and its retry is compared too."""
     objects = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
     found = checked(objects, [pod("high", "800m", priority=10)])
     assert (found.cycles, found.differences) == (2, [])

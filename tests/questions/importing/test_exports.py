@@ -1,4 +1,4 @@
-"""What other tools write, as manifests: SimKube, kube-scheduler-simulator, dumps in folders."""
+"""Other tools' exports as manifests: SimKube, kube-scheduler-simulator, dumps in folders."""
 
 import json
 from functools import partial, reduce
@@ -55,7 +55,7 @@ def test_owners_make_and_replace_pods(tmp_path):
 
 @pytest.mark.parametrize("where", ["index", "pod_lifecycles"])
 def test_finished_pods_run_as_long(tmp_path, where):
-    """How long pods ran is found by their owner, wherever the version of the trace has it."""
+    """The run time of pods is found by their owner, wherever the version of the trace has it."""
     lives = {
         "apps/v1.Deployment": {
             "shop/web": {"100": [{"lifecycle": {"Finished": [100, 107]}}, {"lifecycle": {"Running": 3}}]}
@@ -169,7 +169,7 @@ pod = partial(manifests.pod, namespace="a")
 
 
 def test_a_cluster_info_dump_is_a_folder(tmp_path):
-    """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
+    """The output of `kubectl cluster-info dump --output-directory` is read as it is; logs are ignored."""
     (tmp_path / "a" / "p").mkdir(parents=True)
     write(tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [NODE]}))
     pods = [pod("p"), pod("q", nodeName="n")]
@@ -179,7 +179,7 @@ def test_a_cluster_info_dump_is_a_folder(tmp_path):
 
 
 def test_a_must_gather_is_a_folder(tmp_path):
-    """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted
+    """The output of `oc adm must-gather` is read as it is: objects one by one and in lists, each counted
     once."""
     base = tmp_path / "must-gather.local" / "image"
     for folder in (

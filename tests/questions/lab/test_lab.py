@@ -59,7 +59,7 @@ class Ending(Observer):
 
     left: int
     changes: set = attrs.field(factory=set)
-    """What it had found."""
+    """The changes that the search had found."""
 
     def found(self, part):
         self.changes.add(part.change)
@@ -246,7 +246,7 @@ def test_a_policy_is_not_dropped_in_silence(tmp_path):
 
 
 def test_why_and_the_list_say_the_same():
-    """Why a pod goes somewhere names the node where it is; of a node that turns it down the reason."""
+    """The explanation of a placed pod names its node, and for a node that rejects the pod the reason."""
     lab = example_lab()
     found = ask(lab, "simulate", lab.start)
     for one in found["pods"]:
@@ -318,8 +318,8 @@ def shown(page, found):
 
 
 def test_commands_give_the_same(tmp_path):
-    """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile
-    with pods that are added."""
+    """The saved commands print in a terminal what the lab shows, for a Policy, and for a profile with added
+    pods."""
     program = tmp_path / "bin" / "kubeclassic"
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")

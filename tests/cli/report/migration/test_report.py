@@ -42,7 +42,7 @@ def headline(html):
 
 
 def test_the_policy_and_the_profile(packing):
-    """Both stand in full, and can be read back as they were."""
+    """The Policy and the profile are there in full, and can be read back unchanged."""
     policy, profile = (shown(packing, name) for name in ("policy", "profile"))
     given = yaml.safe_load((POLICIES / "bin-packing.json").read_text())
     assert json.loads(policy[policy.index("{") : policy.rindex("}") + 1]) == given
@@ -67,7 +67,7 @@ def test_the_check(packing):
 
 
 def test_what_to_do_next(packing):
-    """It says to look at what is different and at what was left out, and how to go on."""
+    """The report tells to look at differences and omissions, and how to go on."""
     html = packing
     steps = shown(html, "next")
     accept = "Check whether each decision that differs is acceptable."

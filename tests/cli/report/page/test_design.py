@@ -16,7 +16,7 @@ DARK_STEPS = ("u6", "u7", "u8", "u9", "u10", "u11")
 """Colours of use on which text has the colour of a card; on the others it is ink."""
 OF_TEXT = 4.5
 OF_MARKS = 3.0
-"""What WCAG 2.1 AA asks: 1.4.3 of text, 1.4.11 of what is not text."""
+"""The least contrasts by WCAG 2.1 AA: 1.4.3 for text, 1.4.11 for other marks."""
 SCREEN = tuple(name for name in STYLES if name != "print")
 SIZED = r"(?<![\w-])(margin|padding|gap|font-size|font)[a-z-]*: ([^;}]*)"
 
@@ -37,7 +37,7 @@ def brightness(colour):
 
 
 def contrast(one, other):
-    """How much two colours differ, from 1 to 21."""
+    """The contrast of two colours, from 1 to 21."""
     dark, light = sorted(map(brightness, (one, other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -90,6 +90,6 @@ def test_colours_are_named_once():
 
 
 def test_changes_have_one_word_and_one_meaning():
-    """What becomes of a pod is called by one word each, in a colour with a meaning."""
+    """Each change of a pod has one word, and a colour with a meaning."""
     assert len({word for word, _ in CHANGES.values()}) == len(CHANGES)
     assert {meaning for _, meaning in CHANGES.values()} <= set(MEANINGS)

@@ -57,7 +57,7 @@ def test_it_runs_its_own_script_alone():
 
 
 def test_text_is_escaped():
-    """What is no markup is escaped: in the title, the verdict, sections and warnings."""
+    """Text is escaped in the title, the verdict, sections and warnings."""
     html = made(*on_page("<b>"))
     assert "<title>kubeclassic simulate</title>" in html
     assert '<h1 class="verdict">All is &lt; well</h1>' in html

@@ -110,7 +110,7 @@ def test_squares():
 
 
 def test_squares_are_in_order_of_use():
-    """Of many nodes those in use the most come first, as they are in the end."""
+    """If there are many nodes, the most used come first, by their use in the end."""
     count = FEW + 1
     names = [f"n{at}" for at in range(count)]
     uses = [at / count for at in range(count)]
@@ -155,8 +155,7 @@ def test_tiles():
 
 
 def test_what_follows_is_drawn_once():
-    """Of before and after tiles show the last alone; a side between whose pods are not known is compared
-    with none."""
+    """Of several states tiles show only the last; a side between with unknown pods is compared with none."""
     assert part_html(attrs.evolve(MAP, follows=True)).count('class="side"') == 1
     sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
     _, between, after = part_html(attrs.evolve(MAP, sides=sides, follows=True)).split('class="side"')[1:]
@@ -212,7 +211,7 @@ def test_the_matrix():
 
 
 def test_the_picture():
-    """It takes colours and fonts from the page, and says what it is; its numbers stand below."""
+    """The picture takes colours and fonts from the page, and has a label; its numbers are below."""
     html = part_html(CHART)
     svg = html[html.index("<svg") : html.index("</svg>")]
     assert "var(--c0)" in svg
@@ -310,7 +309,7 @@ def test_labels_that_group_nodes():
 
 
 def test_shares_of_nodes():
-    """What a node lacks has no share; places for pods are as other resources."""
+    """A resource that a node lacks has no share; pod slots are treated as other resources."""
     node = NodeUse(
         "a",
         PodPlaces(10, 1, 2),

@@ -109,7 +109,7 @@ def test_all_rows():
 
 
 def test_long_data_is_packed():
-    """What is long stands packed, and is the same."""
+    """Long data is packed, and unpacks to the same."""
     html = part_html(table(3000))
     assert len(html) < PACKED
     assert len(table_of_page(html, "pods")) == 3000
