@@ -35,7 +35,6 @@ def rows_of(record: Row) -> dict[str, list[JsonDict]]:
         if (
             not isinstance(value, Sequence)
             or isinstance(value, str)
-            or not value
             or not all(isinstance(item, Mapping) for item in value)
         ):
             continue

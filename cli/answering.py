@@ -3,6 +3,7 @@ documents for programs and pages."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -79,6 +80,10 @@ def tell_line(line: str) -> None:
         note(part)
 
 
+_NO_TEXT_IN_GO = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?")
+"""Texts that Kubernetes reads as a boolean or a number where they are not quoted, and PyYAML as a text."""
+
+
 def write_yaml(document: Any, stream: IO[str]) -> None:
     """Write *document* as it is ordered; characters that *stream* lacks, or a terminal would obey, are
     escapes, which YAML reads."""
@@ -86,7 +91,13 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
     def shown(dumper: Any, value: str) -> Any:
         # Lone surrogates, which YAML cannot have, are written as a console shows them.
-        return dumper.represent_str(value.encode("utf-8", "backslashreplace").decode("utf-8"))
+        text = value.encode("utf-8", "backslashreplace").decode("utf-8")
+        style = "'" if _NO_TEXT_IN_GO.fullmatch(text) else None
+        return (
+            dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+            if style
+            else dumper.represent_str(text)
+        )
 
     dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
     dumper.add_representer(str, shown)
@@ -124,7 +135,13 @@ def answer(
     notices = [notice for group in result.warnings for notice in group.notices]
     with writing(output.file) as stream:
         if output.form == HTML and origin is not None:
-            stream.write(page_of(result.view(), origin()))
+            # A page is UTF-8 whatever the locale: it says so, and the digest of its script is of that.
+            page = page_of(result.view(), origin())
+            if (raw := getattr(stream, "buffer", None)) is None:
+                stream.write(page)
+            else:
+                stream.flush()
+                raw.write(page.encode("utf-8", "backslashreplace"))
         elif forms is not None and output.form in forms:
             forms[output.form](stream)
         elif output.form in DOCUMENT_FORMS:

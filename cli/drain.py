@@ -6,6 +6,7 @@ import shlex
 import sys
 from typing import IO
 
+from ..exceptions import visible
 from ..questions.drain.ask import DrainResult, summary_lines
 from .answering import answer, tell_unread
 from .commands import Asking
@@ -19,7 +20,7 @@ def answered(asking: Asking) -> int:
     result: DrainResult = asking.answer()
 
     def write_names(stream: IO[str]) -> None:
-        stream.writelines(f"{node}\n" for node in result.can)
+        stream.writelines(f"{visible(node)}\n" for node in result.can)
 
     origin = asking.about(result)
     status = answer(result, asking.output, lambda: origin, unread=False, forms={"name": write_names})

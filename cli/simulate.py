@@ -55,9 +55,16 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
     return Sorting.parse(sort_by, paths)
 
 
+INNER = ("pods", "requests", "resources")
+"""The fields of records with fields of their own, which make several columns of CSV."""
+
+
 def forms_of(result: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
     """The forms of *result* alone: CSV of all fields, and JSON with a line for each record."""
     listed = result.shown_nodes if result.options.nodes else result.outcome.pods
+    kind = NodeRecord if result.options.nodes else PodRecord
+    # Without a row there are no resources either.
+    columns = [name for name in kind.__struct_encode_fields__ if not listed and name not in INNER]
 
     def write_names(stream: IO[str]) -> None:
         for record in listed:
@@ -70,7 +77,7 @@ def forms_of(result: SimulationResult, *, headers: bool) -> Mapping[str, Callabl
 
     return {
         "name": write_names,
-        "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
+        "csv": lambda stream: write_csv(plain(listed), stream, headers=headers, first=columns),
         "json": lambda stream: write_rows(as_document(result.document), stream),
     }
 

@@ -193,13 +193,14 @@ class Command(click.Command):
         inputs = list[str]()
         for param in ctx.command.params:
             value = ctx.params.get(param.name or "")
-            for writer in (param, param.type):
-                if (recorded := getattr(writer, "recorded", None)) is not None:
+            for owner in (param, param.type):
+                if (recorded := getattr(owner, "recorded", None)) is not None:
                     outputs += [(max(param.opts, key=len), path) for path in recorded(value)]
-            files = getattr(param.type, "files", None)
-            if files is not None:
-                inputs += map(str, files(value))
-            elif isinstance(param.type, click.Path) or param.name in WRITTEN:
+                if (files := getattr(owner, "files", None)) is not None:
+                    inputs += map(str, files(value))
+            if hasattr(param.type, "files"):
+                continue
+            if isinstance(param.type, click.Path) or param.name in WRITTEN:
                 values = value if isinstance(value, tuple) else (value,)
                 paths = [str(path) for path in values if path is not None]
                 if param.name in WRITTEN:

@@ -105,7 +105,8 @@ def seconds(value: Any) -> float:
     """A duration as seconds."""
     from ...questions.replay.times import DURATION, parse_duration
 
-    duration = parse_duration(value)
+    text = str(value)
+    duration = parse_duration(value) if text.isascii() and "_" not in text else None
     if duration is None:
         raise click.BadParameter(f'expected {DURATION}, got "{value}"')
     return duration
@@ -126,7 +127,10 @@ class ConfigurationText(TextType):
 
     def files(self, value: str | None) -> Iterable[str]:
         """The files that it names, which are read."""
-        return [file for key, file in self._words(value) if key in self.FILES and file]
+        words = self._words(value)
+        files = [file for key, file in words if key in self.FILES and file]
+        files += RulesText().files([place for key, place in words if key == "rules"])
+        return files + [file for key, how in words if key == "extenders" for file in replayed_file(how)]
 
     def recorded(self, value: str | None) -> list[str]:
         """The file that answers of extenders are written to, if any."""
@@ -146,16 +150,31 @@ class ConfigurationText(TextType):
 CONFIGURATION = ConfigurationText()
 
 
-def recorded_file(how: str | None) -> list[str]:
-    """The file of ``record FILE``; none for other words of ``--extenders``."""
-    word, _, file = (how or "").partition(" ")
-    return [file.strip()] if word == "record" else []
+class RulesText(TextType):
+    """A place of rules, ``FILE.py:NAME``."""
+
+    name = "text"
+
+    def files(self, values: Iterable[str]) -> list[str]:
+        """The files of places, which are read."""
+        return [file for file in (value.rpartition(":")[0] for value in values) if file]
+
+
+def file_after(word: str, how: str | None) -> list[str]:
+    """The file of ``record FILE`` or ``replay FILE``, if ``--extenders`` begins with that *word*."""
+    first, _, file = (how or "").partition(" ")
+    return [file.strip()] if first == word else []
+
+
+recorded_file = partial(file_after, "record")
+replayed_file = partial(file_after, "replay")
 
 
 class ExtendersOption(click.Option):
     """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
 
     recorded = staticmethod(recorded_file)
+    files = staticmethod(replayed_file)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the option take a second word where it needs one."""
@@ -222,7 +241,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "plugins": {"type": click.Choice([LEAVE_OUT])},
     "flag": {"is_flag": True},
     "no-flag": {"is_flag": True, "callback": lambda context, parameter, value: not value},
-    "places": {"multiple": True},
+    "places": {"multiple": True, "type": RulesText()},
     "texts": {"multiple": True},
     "seconds": {"type": seconds},
     "ratio": {"type": ratio},
@@ -297,7 +316,7 @@ def options_from(table: str) -> list[Decorator]:
             more |= {"type": WholeNumber(int(least), int(most) if most else None), "metavar": "N"}
         else:
             more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
-            more |= {"type": float} if kind == "SECONDS" else {}
+            more |= {"type": seconds} if kind == "SECONDS" else {}
         cls = CommonOption if common else click.Option
         decorators.append(click.option(*names.split(), cls=cls, help=text, **more))
     return decorators

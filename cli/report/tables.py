@@ -73,7 +73,7 @@ def width_of(stream: IO[str]) -> int | None:
     if not stream.isatty():
         return None
     columns = os.environ.get("COLUMNS", "")
-    if columns.isascii() and columns.isdecimal() and int(columns):
+    if columns.isascii() and columns.isdecimal() and len(columns) < 10 and int(columns):
         return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or None

@@ -42,7 +42,7 @@ from ...api.record import replace
 from ...api.words import count_of, listed, rounded
 from ...core.engine import Engine
 from ...core.matching import domains_by_key, hard_constraints
-from ...core.pods import amount
+from ...core.pods import PODS, amount
 from ...core.volumes import SOLE_USER
 from ...exceptions import near_names
 from ...framework.plugin import Plugin
@@ -251,9 +251,9 @@ def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
 
 def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
     """The parts of the *counted* amount of a resource, in words; empty if it is the request of the containers
-    of *pod*."""
+    of *pod*, or the pod itself."""
     spec = pod.spec
-    if counted == sum(
+    if name == PODS or counted == sum(
         amount(name, container.requests[name]) for container in spec.containers if name in container.requests
     ):
         return ""

@@ -367,3 +367,11 @@ def test_an_affinity_that_cannot_be_read(expression, release):
     (cause,) = explain(cluster, "asked", release).document.causes
     assert str(cause.note).startswith("cannot be read: ")
     assert [tried.host for tried in what_if(cluster, "asked", release).suggestions] == ["a"]
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.22", "1.36"])
+def test_the_pod_itself_is_no_request(release):
+    """A node without room for another pod says nothing of a field."""
+    full = manifests.node("a", allocatable={"cpu": "4", "pods": "1"})
+    cluster = [full, manifests.pod("there", on="a"), manifests.pod("asked", requests={"cpu": 1})]
+    assert all("spec" not in words for words in causes(cluster, release))

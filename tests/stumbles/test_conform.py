@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.questions.conform.ask import families_in
+from kubeclassic.questions.conform.options import ConformOptions
 from kubeclassic.simulation.conform import check_family, find_families, read_cases
 from tests.support.refusals import refusal_text
 
@@ -110,6 +112,16 @@ def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path, operation,
     path = tmp_path / "x.cases.jsonl"
     path.write_text(json.dumps(SCRIPT | {"script": [{"op": "pop"}, yaml.safe_load(operation)]}))
     assert told(path).startswith(f"line 1: script[1]{text}")
+
+
+@pytest.mark.parametrize("families", ["typo", "taint,typo", "taint,taints"])
+def test_a_family_that_is_not_there(tmp_path, families):
+    """Each family that is asked for has to be there."""
+    (tmp_path / "taint.cases.jsonl").write_bytes(GOOD)
+    name = families.split(",")[-1]
+    said = refusal_text(ManifestError, families_in, tmp_path, ConformOptions(families=(families,)))
+    hint = '; did you mean "taint"?' if name == "taints" else ""
+    assert said == f"no family {name} in {tmp_path}{hint}"
 
 
 def test_a_family_without_a_case_is_an_error(tmp_path):

@@ -2,11 +2,13 @@
 odd names and consoles."""
 
 import errno
+import io
 import json
 import os
 import resource
 import stat
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -176,6 +178,31 @@ def test_any_text_can_be_written(tmp_path):
     assert (tmp_path / "out.yaml").read_bytes() == b"name: \xc3\xa9 \\ud800\n"
 
 
+@pytest.mark.parametrize("text", ["1e3", "12E4", "-1e5", "1.5e3", "0o7", "y", "N", "012", "yes", "1.", ".5"])
+def test_texts_that_kubernetes_would_read_as_other_values(text):
+    """They are quoted as values and as keys, also where PyYAML alone would not."""
+    stream = io.StringIO()
+    write_yaml({text: text, "plain": "1e3x"}, stream)
+    assert stream.getvalue() == f"'{text}': '{text}'\nplain: 1e3x\n"
+
+
+def test_a_page_is_utf_8_in_any_locale(workdir):
+    """It says so, and the digest of its script is of that."""
+    (workdir / "cluster.yaml").write_text("{kind: Node, apiVersion: v1, metadata: {name: n}}")
+    command = ("simulate", "cluster.yaml", "--release", "1.36", "-o", "html")
+    time = {"SOURCE_DATE_EPOCH": "0"}
+    pages = [
+        subprocess.run(
+            [sys.executable, "-m", "kubeclassic", *command],
+            env={**os.environ, **time, "PYTHONIOENCODING": coding},
+            capture_output=True,
+            check=False,
+        ).stdout
+        for coding in ("utf-8", "latin-1")
+    ]
+    assert pages[0] == pages[1] != b""
+
+
 # --- Same files ---------------------------------------------------------------------------------------------
 
 
@@ -194,6 +221,9 @@ def test_any_text_can_be_written(tmp_path):
         ("simulate cluster.yaml --pods more.json --output more.json", OTHER),
         ("simulate cluster.yaml --policy more.json --output more.json", OTHER),
         ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", OTHER),
+        ("compare cluster.yaml --a 1.16 --b rules=more.json:CATALOGUE --output more.json", OTHER),
+        ("simulate cluster.yaml --rules more.json:CATALOGUE --output more.json", OTHER),
+        ("simulate cluster.yaml --extenders replay more.json --output more.json", OTHER),
         (
             "replay cluster.yaml --output new --series new",
             "--output: expected another file, got new, which is the file of",

@@ -254,6 +254,30 @@ WRONG = {
         lambda c: Scheduler(c, Classic(gates={"A": "true"})),
         "gates: A: expected True or False, got 'true' (str)",
     ),
+    "gate's name": (
+        lambda c: Scheduler(c, Classic(gates={1: True})),
+        'gates: expected names such as "EvenPodsSpread", got 1 (int)',
+    ),
+    "rules": (
+        lambda c: Scheduler(c, Classic(rules=[5])),
+        "rules: expected places such as FILE.py:NAME, got 5 (int)",
+    ),
+    "extenders": (
+        lambda c: Scheduler(c, Framework(release="1.27", extenders=[5])),
+        "extenders: expected a list of extenders, got 5 (int)",
+    ),
+    "details": (
+        lambda c: Scheduler(c).schedule("shop/orders-0", details="no"),
+        "details: expected True or False, got 'no' (str)",
+    ),
+    "rule": (
+        lambda c: CATALOGUE.with_(len),
+        "rule: expected a predicate or a priority, got <built-in function len>",
+    ),
+    "weight": (
+        lambda c: CATALOGUE.with_(priority("Mine", reads=Reads.NODE)(len), 2.5),
+        "weight: expected a whole number, got 2.5 (float)",
+    ),
     "file": (
         lambda c: Cluster("a.yaml"),
         "objects: expected a list of objects or manifests, got 'a.yaml' (str); Cluster.load('a.yaml') reads",

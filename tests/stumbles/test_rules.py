@@ -11,9 +11,10 @@ import yaml
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.core.cycle import PriorityError, Reduction
 from kubeclassic.core.guard import RuleGuard
-from kubeclassic.exceptions import PolicyError, RuleError
+from kubeclassic.exceptions import PolicyError, RuleError, UnknownNameError
 from kubeclassic.framework.options import Classic, Framework
-from kubeclassic.framework.plugin import Code, Status
+from kubeclassic.framework.plugin import Code, PreFilterResult, Status, unschedulable, wait
+from kubeclassic.framework.userrules import catalogue_of, names_catalogue, plugins_of
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import dumped, manifest, node, pod
@@ -101,6 +102,14 @@ def zeros(pod, nodes, cycle):
         (
             lambda pod, nodes, cycle: Failures.of_rows([None, (NO,)]),
             "expected one answer for each of 3 nodes, got Failures of 2 nodes",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.of_rows([NO] * nodes.n),
+            "expected a tuple of Reasons, got the reason Reason(text='no'",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.coded(np.ones(nodes.n, int), [NO]),
+            "expected a tuple of Reasons, got the reason Reason(text='no'",
         ),
     ],
 )
@@ -248,12 +257,23 @@ def test_a_rule_may_end_the_cycle():
         ({"score": answering(5)}, "expected whole numbers, int64[3], got 5"),
         ({"pre_filter": answering("no")}, "expected a PreFilterResult, a Status or None, got 'no'"),
         (
+            {"pre_filter": answering(PreFilterResult(["a"]))},
+            "expected a set of names, got a PreFilterResult of ['a']",
+        ),
+        (
             {"pre_filter": answering(Status(Code.UNSCHEDULABLE, "no"))},
             "expected a tuple of texts, got a Status with the reasons 'no'",
         ),
         ({"pre_score": answering(0), "score": answering(0)}, "pre_score"),
         ({"reserve": answering(True), "unreserve": answering(None)}, "expected a Status or None, got True"),
         ({"permit": answering(())}, "expected a Status or None, got ()"),
+        (
+            {"permit": answering(wait(timeout="30s"))},
+            "expected a number of seconds, got a Status with the timeout '30s'",
+        ),
+        ({"permit": answering(wait(timeout=float("nan")))}, "expected a number of seconds"),
+        ({"filter": answering(None), "filter_reads": "NODE"}, "filter_reads: expected Reads such as"),
+        ({"score": zeros, "score_reads": 5}, "score_reads: expected Reads such as Reads.NODE, got 5"),
         ({"pre_bind": raising(OSError("no disk"))}, "OSError: no disk"),
         ({"pre_enqueue": answering(False)}, "expected a Status or None, got False"),
         (
@@ -267,6 +287,54 @@ def test_a_rule_may_end_the_cycle():
 def test_wrong_answers_of_plugins(methods, told):
     """Each method of a plugin answers what its extension point wants."""
     assert told in error_of_plugin(plugin(**methods))
+
+
+def reduced(nodes):
+    """The free cpu, worked out in the array of the nodes themselves."""
+    free = nodes.allocatable("cpu")
+    free -= nodes.requested("cpu")
+
+
+SUMS = [
+    lambda nodes: nodes.requested("cpu").fill(0),
+    lambda nodes: nodes.nonzero("cpu").fill(0),
+    lambda nodes: nodes.pod_count.fill(0),
+]
+
+
+@pytest.mark.parametrize(
+    "change, in_trials",
+    [
+        *((change, in_trials) for change in SUMS for in_trials in (False, True)),
+        (reduced, False),
+        (lambda nodes: nodes.allocatables(("cpu",)).fill(0), False),
+        (lambda nodes: nodes.requesteds(("cpu",)).fill(0), False),
+        (lambda nodes: nodes.max_pods.fill(0), False),
+        (lambda nodes: nodes.has_node.fill(0), False),
+        (lambda nodes: nodes.label("zone").codes.fill(0), False),
+        (lambda nodes: nodes.taints.codes.fill(0), False),
+        (lambda nodes: nodes.transient.fill(0), False),
+    ],
+)
+def test_a_rule_cannot_change_the_cluster(change, in_trials):
+    """A rule that writes into the arrays of the nodes gets an error, also where nominated pods are tried."""
+
+    def check(self, pod, nodes, cycle):
+        if nodes.edits or not in_trials:
+            change(nodes)
+
+    nominated = pod("q", cpu=1, priority=9, nominated="b")
+    cluster = Cluster([node("a", labels={"zone": "z"}), *nodes()[1:], nominated])
+    scheduler = Scheduler(cluster, Framework(release="1.27", plugins=[plugin(filter=check)]))
+    with pytest.raises(RuleError, match=f"{HERE}, line .*read-only"):
+        scheduler.schedule("p")
+
+
+def test_without_unreserve():
+    """A plugin that reserves need not undo it."""
+    kind = plugin(reserve=answering(None), permit=answering(unschedulable("closed")))
+    decision = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind])).schedule("p")
+    assert decision.error == "closed"
 
 
 @pytest.mark.parametrize(
@@ -368,3 +436,37 @@ def test_a_faulty_rule_is_bad_input(command, arguments, told, workdir, monkeypat
     ).err
     assert error.startswith(f"kubeclassic: {told}")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        (
+            "MINE = CATALOGUE.with_(len)",
+            "rule: expected a predicate or a priority, got <built-in function len>",
+        ),
+        (
+            "MINE = CATALOGUE.with_(priority('Odd', reads=Reads.NODE)(len), '3')",
+            "weight: expected a whole number",
+        ),
+        ("MINE = priority('Odd', reads=1)(len)", "TypeError: "),
+        ("MINE = 1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_the_line_of_a_fault(line, told, tmp_path):
+    """A fault in a file of rules is told with the line of that file, even where it is found in ours."""
+    file = tmp_path / "faulty_lines.py"
+    file.write_text(f"from kubeclassic.rules import CATALOGUE, Reads, priority\n{line}\n")
+    with pytest.raises(RuleError) as caught:
+        catalogue_of([f"{file}:MINE"])
+    assert caught.value.text.startswith(f'--rules: got "{file}:MINE": {told}')
+    assert caught.value.text.endswith(f"({file}, line 2)")
+
+
+@pytest.mark.parametrize("names", [catalogue_of, plugins_of, names_catalogue])
+def test_a_name_that_a_file_lacks(names, tmp_path):
+    """It is said whatever the release, with similar names."""
+    file = tmp_path / "named_rules.py"
+    file.write_text(RULES)
+    with pytest.raises(UnknownNameError, match=r"but .*named_rules\.py has no NOPE$"):
+        names([f"{file}:NOPE"])

@@ -82,6 +82,20 @@ def test_lists_of_the_json_are_tables():
         found.to_frame("diff")
 
 
+def test_a_list_without_items_is_a_table_too():
+    """Which tables there are does not depend on the cluster."""
+    pytest.importorskip("pandas")
+    found = kubeclassic.simulate(CLUSTER, "1.36")
+    assert (found.outcome.evicted, len(found.to_frame("evicted", library="pandas"))) == ((), 0)
+
+
+def test_csv_without_rows_has_its_header():
+    """The columns that do not hang on resources."""
+    command = ("simulate", CLUSTER, "--release", "1.36", "-l", "x=y", "-o", "csv")
+    assert ran(*command, status=(0, 1)).out.startswith("pod,namespace,name,outcome,host,error,")
+    assert ran(*command, "--nodes", status=(0, 1)).out == "node\n"
+
+
 def test_a_field_for_each_node_is_left_out():
     """A field that has an entry for each of many nodes makes no columns."""
     rows = rows_of(

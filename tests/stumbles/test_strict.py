@@ -103,6 +103,35 @@ def test_what_an_api_server_refuses_is_told(manifest, outer, spec, tmp_path):
     assert refusal_text(ManifestError, load, file, strict_fields=True).endswith(wanted)
 
 
+@pytest.mark.parametrize("outer", ["", "spec."])
+@pytest.mark.parametrize(
+    "request_, wanted",
+    [
+        ("exactly: {deviceClassName: gpu, count: -1}", "exactly.count: expected 1 or more, got -1"),
+        ("deviceClassName: gpu, count: -1", "exactly.count: expected 1 or more, got -1"),
+        (
+            "firstAvailable: [{name: a}, {name: b, count: -2}]",
+            "firstAvailable[1].count: expected 1 or more, got -2",
+        ),
+        ("exactly: {deviceClassName: gpu, count: 0}", None),
+        ("exactly: {deviceClassName: gpu, allocationMode: All}", None),
+    ],
+)
+def test_claims_that_no_api_server_has(outer, request_, wanted, tmp_path):
+    """The same for the counts of claims; 0 is the default, 1."""
+    kind = "ResourceClaimTemplate" if outer else "ResourceClaim"
+    spec = f"{{devices: {{requests: [{{name: r, {request_}}}]}}}}"
+    spec = f"{{spec: {spec}}}" if outer else spec
+    file = tmp_path / "c.yaml"
+    file.write_text(
+        f"{{apiVersion: resource.k8s.io/v1, kind: {kind}, metadata: {{name: c, namespace: n}}, spec: {spec}}}"
+    )
+    told = f"{outer}spec.devices.requests[0].{wanted}; an API server would refuse it"
+    assert [notice.what for notice in load(file).warnings] == ([told] if wanted else [])
+    if wanted:
+        assert refusal_text(ManifestError, load, file, strict_fields=True).endswith(told)
+
+
 @pytest.mark.parametrize(
     "fields, wanted",
     [

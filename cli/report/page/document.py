@@ -51,8 +51,14 @@ from .clustermap import SHOWN, DrawnMap, drawn_bands, drawn_chart, numbers
 
 
 Texts = tuple[str, ...]
-SHARED = ("--pods", "--order", "--set", "--cron-jobs", "--no-defaults")
-"""The options that say what the cluster is, besides those of the scheduler."""
+SHARED = {
+    "--pods": "texts",
+    "--order": "text",
+    "--set": "texts",
+    "--cron-jobs": "flag",
+    "--no-defaults": "flag",
+}
+"""The options that say what the cluster is, besides those of the scheduler -> what they take."""
 _ABSOLUTE = re.compile(r"(?<![^\s=,:'\"(>])/(?:[^/\s=,:'\"<]+/)+[^/\s=,:'\"<]+")
 
 
@@ -66,9 +72,9 @@ def discreet(text: str) -> str:
 
     def nearer(match: re.Match[str]) -> str:
         path = Path(match[0])
-        cwd = Path.cwd()
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):  # that of Path raises for a folder that may not be read
             return match[0]
+        cwd = Path.cwd()
         return str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else path.name
 
     return _ABSOLUTE.sub(nearer, text)
@@ -109,16 +115,16 @@ class About:
         """
         program = (self.command or ("kubeclassic",))[0]
         arguments = [*self.command[2:], ""]
-        paths = [path for path in self.inputs if ("--pods", path) not in pairwise(arguments)]
-        shared = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}
+        pods = {following for word, following in pairwise(arguments) if word == "--pods"}
+        pods |= {word.partition("=")[2] for word in arguments if word.startswith("--pods=")}
+        paths = [path for path in self.inputs if path not in pods]
+        declared = map(declared_of, FIELDS.values())
+        shared = {flag: field.takes for field in declared for flag in field.flags} | SHARED
         kept = []
         for word, following in pairwise(arguments):
-            if word.partition("=")[0] in shared:
-                kept += (
-                    [word]
-                    if "=" in word or following.startswith("-") or following in ("", *paths)
-                    else [word, following]
-                )
+            flag, _, value = word.partition("=")
+            if flag in shared:
+                kept += [word] if value or shared[flag] in ("flag", "no-flag") else [word, following]
         return (program, question, *paths, *words, *kept)
 
     @property
@@ -164,7 +170,8 @@ class About:
 def made_at(environment: Mapping[str, str] | None = None) -> datetime:
     """Now in UTC, or what ``SOURCE_DATE_EPOCH`` says."""
     epoch = (os.environ if environment is None else environment).get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    is_time = epoch.isascii() and epoch.isdecimal() and len(epoch) <= 11  # up to the year 5138
+    return datetime.fromtimestamp(int(epoch), UTC) if is_time else datetime.now(UTC)
 
 
 # --- lists --------------------------------------------------------------------------------------------------

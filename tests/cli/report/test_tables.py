@@ -121,7 +121,8 @@ def test_what_is_no_terminal_has_no_width_and_no_colour(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "columns, width", [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None)]
+    "columns, width",
+    [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None), ("9" * 5000, None)],
 )
 def test_columns_of_the_environment(monkeypatch, columns, width):
     """At a terminal COLUMNS counts, if it is a number."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from kubeclassic.api.view import Column, Section, Table, View, on_page
-from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, About, asset, made_at, page_html
+from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, About, asset, discreet, made_at, page_html
 from tests.conftest import ROOT
 
 ABOUT = About(
@@ -125,3 +125,11 @@ def test_the_date(monkeypatch):
     before = datetime.now(UTC)
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     assert before <= made_at() <= datetime.now(UTC)
+    for other in ("99999999999999", "9" * 5000, "\N{ARABIC-INDIC DIGIT THREE}", "-1"):
+        assert before <= made_at({"SOURCE_DATE_EPOCH": other})
+
+
+def test_paths_that_cannot_be_looked_at():
+    """They stay as they are: a name that is too long, and one below it."""
+    path = f"/{'a' * 300}/b/c"
+    assert discreet(f"zone {path}") == f"zone {path}"

@@ -325,3 +325,20 @@ def test_what_repeats_a_question():
     about = About(inputs=("c/",), command=("kubeclassic", "simulate", "c/", "--release", "1.27", "--details"))
     assert about.asking("explain", "a/b") == ("kubeclassic", "explain", "c/", "a/b", "--release", "1.27")
     assert about.title == "kubeclassic simulate"
+
+
+@pytest.mark.parametrize(
+    "words, kept",
+    [
+        ("--no-defaults a/b c/", "--no-defaults"),
+        ("c/ --disable-preemption a/b --seed 3", "--disable-preemption --seed 3"),
+        ("c/ --pods=p.yaml", "--pods=p.yaml"),
+        ("c/ --pods p.yaml --set=x", "--pods p.yaml --set=x"),
+    ],
+)
+def test_switches_take_no_word_along(words, kept):
+    """Nor is a file of more pods named as one of the cluster, too."""
+    about = About(
+        inputs=("c/", "p.yaml")[: 1 + ("--pods" in words)], command=("k", "explain", *words.split())
+    )
+    assert about.asking("explain", "x") == ("k", "explain", "c/", "x", *kept.split())
