@@ -79,9 +79,12 @@ def run(
         )
 
     async def settled(link: Transport) -> SchedulerSpec:
-        options = options_of((await settled_by_server(setup.lasting(), link, log)).values)
+        chosen = await settled_by_server(setup.lasting(), link, log)
+        options = options_of(chosen.values, chosen.called)
         return SchedulerSpec.of(
-            options, asked_extenders("call" if options.extenders is None else options.extenders)
+            options,
+            asked_extenders("call" if options.extenders is None else options.extenders),
+            chosen.called,
         )
 
     callbacks = {"on_decision": tell} if dry_run or explain else {}

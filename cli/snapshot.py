@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -56,19 +57,18 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
     if redact_map is not None and not redact:
         raise click.UsageError("--redact-map: expected --redact too")
     cluster = fetched(live, SNAPSHOT_NEEDS)
-    if redact:
-        redaction = redacted(cluster.items)
+    redaction = redacted(cluster.items) if redact else None
+    if redaction is not None:
         cluster = attrs.evolve(cluster, items=redaction.items)
-        if redact_map is not None:
-            with writing(redact_map, private=True) as stream:
-                _write(redaction.map(), stream)
-    if output is not None and output.endswith(".gz"):
-        with writing(output) as stream:
+    with ExitStack() as files:  # both files appear, or none
+        stream = files.enter_context(writing(output))
+        if redaction is not None and redact_map is not None:
+            _write(redaction.map(), files.enter_context(writing(redact_map, private=True)))
+        if output is not None and output.endswith(".gz"):
             cast(TextIO, stream).buffer.write(
                 gzip.compress((json.dumps(cluster.document()) + "\n").encode(), mtime=0)
             )
-    else:
-        with writing(output) as stream:
+        else:
             _write(cluster.document(), stream)
     kinds = [item["kind"] for item in cluster.items]
     note(f"{len(kinds)} objects, {kinds.count('Node')} nodes and {kinds.count('Pod')} pods among them")

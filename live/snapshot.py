@@ -217,6 +217,9 @@ async def _list_kind(api: Api, kind: str) -> ObjectList | str:
                 resource(kind, group_version), field_selector=UNFINISHED if kind == "Pod" else ""
             )
         except ApiError as error:
+            if error.status == NOT_THERE and kind in ("Node", "Pod"):
+                plural = resource(kind, group_version).plural
+                raise ApiError(NOT_THERE, "", f"no {plural}: is this the address of an API server?") from None
             if error.status not in (_FORBIDDEN, NOT_THERE):
                 raise
             # An API server may also say Forbidden for what it does not have.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
+from msgspec.structs import force_setattr
 
 from .metadata import (
     NO_QUANTITIES,
@@ -91,6 +92,11 @@ class _Request(HashedPart):
     count: Int64 = 1
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: CapacityRequirements | None = None
+
+    def __post_init__(self) -> None:
+        """A count of 0 is one that was not given, as for the defaults of an API server."""
+        if self.count == 0:
+            force_setattr(self, "count", 1)
 
 
 class ExactDeviceRequest(_Request):

@@ -213,7 +213,7 @@ def parsed(content: str | bytes, where: str) -> list[Any]:
     :class:`~kubeclassic.exceptions.ManifestError`."""
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")
-    return [value for value, _ in _values(unpacked(content, where), where, "")[0]]
+    return [value for value, _ in _values(unpacked(content, where), where, ".yaml")[0]]
 
 
 def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, Repeats]], bool]:

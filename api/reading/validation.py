@@ -1,5 +1,5 @@
-"""Values that an API server refuses in pods and nodes though their form is right: weights, skews, amounts,
-selectors, names given twice.
+"""Values that an API server refuses in pods, nodes and claims though their form is right: weights, skews,
+amounts, selectors, names given twice.
 
 Objects from a cluster have no such values. Scheduling takes them as the original would, so they are a
 warning, or an error under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
@@ -20,6 +20,7 @@ from ..objects import (
     MAX_INT64,
     Affinity,
     Container,
+    DeviceRequest,
     JsonObject,
     KubeObject,
     LabelSelector,
@@ -31,6 +32,8 @@ from ..objects import (
     PodAffinityTerm,
     Quantities,
     Requirement,
+    ResourceClaim,
+    ResourceClaimTemplate,
     Taint,
     Toleration,
     TopologySpreadConstraint,
@@ -135,6 +138,14 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
         lambda item: (item.spec.requests,),
         lambda item: [("spec.resources.requests", item.spec.requests, _huge)],
     ),
+    ResourceClaim: (
+        lambda item: (item.spec.devices,),
+        lambda item: [("spec.devices.requests", item.spec.devices.requests, _counts)],
+    ),
+    ResourceClaimTemplate: (
+        lambda item: (item.spec.spec.devices,),
+        lambda item: [("spec.spec.devices.requests", item.spec.spec.devices.requests, _counts)],
+    ),
 }
 """Class -> the parts of its objects that are checked, and for each of them its place and its check."""
 
@@ -161,6 +172,14 @@ def _amounts(amounts: Quantities, path: str) -> Faults:
     for name, amount in amounts.items():
         if amount.nanos < 0:
             yield f"{path}[{name}]: expected 0 or more, got {shown(str(amount))}"
+
+
+def _counts(requests: tuple[DeviceRequest, ...], path: str) -> Faults:
+    for i, request in enumerate(requests):
+        for j, ask in enumerate(request.asks):
+            if ask.allocation_mode == "ExactCount" and ask.count < 1:
+                place = f"firstAvailable[{j}]" if request.exactly is None else "exactly"
+                yield f"{path}[{i}].{place}.count: expected 1 or more, got {ask.count}"
 
 
 def _container(container: Container, path: str) -> Faults:

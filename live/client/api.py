@@ -547,8 +547,11 @@ class Api:
             if error.status == NOT_THERE:
                 return frozenset()
             raise
+        listed = document.get("resources")
         return frozenset(
-            str(item.get("name")) for item in document.get("resources") or () if isinstance(item, dict)
+            str(item.get("name"))
+            for item in (listed if isinstance(listed, list) else ())
+            if isinstance(item, dict)
         )
 
     # --- requests -------------------------------------------------------------------------------------------
@@ -611,7 +614,7 @@ def _version(document: Manifest) -> str:
 
 def _items(document: Manifest) -> list[Manifest]:
     """The objects of a list; upstream writes null where there are none."""
-    items = document.get("items")
+    items = document.get("items", ...)
     if items is not None and not isinstance(items, list):
-        raise ApiError(200, "", "got a list whose items are no list")
+        raise ApiError(200, "", "expected a list of objects, got none: is this the address of an API server?")
     return [item for item in items or () if isinstance(item, dict)]

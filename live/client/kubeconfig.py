@@ -67,13 +67,18 @@ def access_to(
     return in_cluster(environment)
 
 
-def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
-    """The access that *context* of the file gives; without one, its current context. Raises
-    :class:`~.http.KubeconfigError`."""
-    return _access_of([Path(path).expanduser()], context)
+def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None, server: str = "") -> Access:
+    """The access that *context* of the file gives; without one, its current context. *server* replaces that
+    of its cluster. Raises :class:`~.http.KubeconfigError`."""
+    return _access_of([Path(path).expanduser()], context, server)
 
 
-def _access_of(files: Sequence[Path], context: str | None) -> Access:
+def access_at(server: str, where: str) -> Access:
+    """The access to the address *server*, without a kubeconfig. Raises :class:`~.http.KubeconfigError`."""
+    return _Reading(where, {}).access_to({"server": server}, {}, "user")
+
+
+def _access_of(files: Sequence[Path], context: str | None, server: str = "") -> Access:
     """The access that *context* gives in *files*, which count as one kubeconfig. A section that is no list
     stays, and is refused where it is read."""
     where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
@@ -86,7 +91,7 @@ def _access_of(files: Sequence[Path], context: str | None) -> Access:
             before = merged.get(field)
             more = value if field in _SECTIONS and isinstance(value, list) else []
             merged[field] = [*before, *more] if isinstance(before, list) else before or value
-    return _Reading(where, merged).access(context)
+    return _Reading(where, merged).access(context, server)
 
 
 def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
@@ -207,8 +212,8 @@ class _Reading:
     where: str
     document: JsonObject
 
-    def access(self, context: str | None) -> Access:
-        """The access of a context."""
+    def access(self, context: str | None, server: str) -> Access:
+        """The access of a context, at *server* if that is given."""
         name = context or self._text(self.document, "current-context", "kubeconfig")
         if not name:
             raise self._error("current-context: expected a name, or --context NAME, got none")
@@ -219,9 +224,11 @@ class _Reading:
         )
         user_name = self._text(chosen, "user", where)
         user = self._entry_of("users", "user", user_name, f"{where}: user") if user_name else {}
-        return self._access_to(cluster, user, f"user {one_line(user_name)}")
+        here = {**cluster, "server": server} if server else cluster
+        return self.access_to(here, user, f"user {one_line(user_name)}")
 
-    def _access_to(self, cluster: JsonObject, user: JsonObject, who: str) -> Access:
+    def access_to(self, cluster: JsonObject, user: JsonObject, who: str) -> Access:
+        """The access of a user of a cluster."""
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:

@@ -7,10 +7,11 @@ Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite, nan
 from pathlib import Path
 from typing import TypeVar, cast
 
-from attrs import Factory, evolve, frozen
+from attrs import Factory, frozen
 
 from ...algorithmprovider.config import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
@@ -21,7 +22,7 @@ from ...framework.config.component import ClientConnection, LeaderElection
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api, ApiError, Transport, resource
 from ..client.http import Access, KubeconfigError
-from ..client.kubeconfig import in_cluster, read_kubeconfig
+from ..client.kubeconfig import access_at, in_cluster, read_kubeconfig
 from ..process.logs import FORMS, TEXT_LINES
 from ..server.serving import Listening
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
@@ -72,11 +73,17 @@ def load_surroundings(file: str) -> ComponentSettings:
 # --- the flags ----------------------------------------------------------------------------------------------
 
 
+def _number(written: str) -> float | None:
+    value = float(written) if written.isascii() and "_" not in written else nan
+    return value if isfinite(value) else None
+
+
 _READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
     TEXT: (str, "a text"),
     BOOL: (lambda written: written in TRUE if written in TRUE + FALSE else None, "true or false"),
-    WHOLE: (int, "a whole number"),
-    NUMBER: (float, "a number"),
+    # Upstream: in any of Go's forms, such as 0x10 and 1_0.
+    WHOLE: (lambda written: int(written, 0) if written.isascii() else None, "a whole number"),
+    NUMBER: (_number, "a number"),
     DURATION: (parse_duration, "a duration such as 15s"),
 }
 """Kind of flag -> the reader of its text (None or ValueError: wrong), and the words for a right one."""
@@ -257,13 +264,13 @@ def _place(written: str) -> tuple[str, int]:
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
     """The access to the API server. Raises :class:`~kubeclassic.live.client.http.KubeconfigError`."""
+    named = access_at(settings.master, "--master") if settings.master else None
     if settings.kubeconfig:
-        access = read_kubeconfig(settings.kubeconfig, context)
-        return evolve(access, server=settings.master) if settings.master else access
+        return read_kubeconfig(settings.kubeconfig, context, settings.master)
     if context is not None:
         raise FlagError("--context needs --kubeconfig")
-    if settings.master:
-        return Access(server=settings.master)
+    if named is not None:
+        return named
     try:
         return in_cluster()
     except KubeconfigError as error:

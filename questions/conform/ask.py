@@ -10,7 +10,7 @@ import attrs
 
 from ...api.reading import PathLike
 from ...api.view import Paragraph, Section, Table, View
-from ...exceptions import ManifestError
+from ...exceptions import ManifestError, did_you_mean
 from ...simulation.conform import (
     CaseSettings,
     ConformanceDocument,
@@ -100,14 +100,15 @@ class ConformResult(Result):
 
 def families_in(paths: PathLike | Iterable[PathLike], options: ConformOptions) -> list[Family]:
     """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if
-    there is none."""
-    families = find_families([Path(path) for path in paths_of("paths", paths)])
-    chosen = [family for family in families if not options.families or family.name in options.families]
-    if not chosen:
-        raise ManifestError(
-            f"no family {', '.join(options.families)} in {', '.join(map(str, paths_of('paths', paths)))}"
-        )
-    return chosen
+    one of them is not there."""
+    places = paths_of("paths", paths)
+    families = find_families([Path(path) for path in places])
+    known = {family.name for family in families}
+    missing = [name for name in options.families if name not in known]
+    if missing or not families:
+        hint = did_you_mean(missing[0], known) if missing else ""
+        raise ManifestError(f"no family {', '.join(missing)} in {', '.join(map(str, places))}{hint}")
+    return [family for family in families if not options.families or family.name in options.families]
 
 
 @asked_by(ConformOptions, "paths", opens=families_in)

@@ -69,6 +69,16 @@ def test_run_does_not_read_it(monkeypatch):
     assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
 
 
+def test_options_that_exclude_each_other(tmp_path):
+    """run names them as they are written."""
+    file = tmp_path / "profile.yaml"
+    file.write_text("{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}")
+    with serving_store(store()) as address:
+        access = kubeconfig(tmp_path, {"server": address})
+        words = ["--dry-run", "--kubeconfig", access, "--profile", file, "--config", file]
+        assert "--profile cannot be combined with --config" in ran("run", *words, status=2).err
+
+
 # --- Release ------------------------------------------------------------------------------------------------
 
 # --release auto.

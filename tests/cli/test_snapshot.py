@@ -85,6 +85,16 @@ def test_a_redaction_and_its_map(config, tmp_path):
     assert old["gpu-b1"] in file.read_text()
 
 
+def test_both_files_or_none(config, tmp_path):
+    """An earlier map stays where the snapshot cannot be written."""
+    names = tmp_path / "names.json"
+    names.write_text("of an earlier one")
+    missing = tmp_path / "nowhere/c.json"
+    words = ["--redact", "--redact-map", names, "--output", missing]
+    assert str(missing) in ran("snapshot", "--kubeconfig", config, *words, status=2).err
+    assert names.read_text() == "of an earlier one"
+
+
 def test_an_unknown_context(config):
     """A context that the kubeconfig does not have is exit status 2 and one line."""
     said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
@@ -96,6 +106,16 @@ def test_a_server_that_refuses(tmp_path, capsys):
     with serving_store(Store(NEW_SERVER), "secret") as address:
         assert run(["snapshot", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]) == 2
     assert f"{address}: got status 401: Unauthorized" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["snapshot", "simulate"])
+def test_an_address_of_something_else(tmp_path, command):
+    """The address is named, not the file that the cluster is read from."""
+    with serving_store(Store(NEW_SERVER)) as address:
+        file = kubeconfig(tmp_path, {"server": f"{address}/k8s/typo"})
+        said = ran(command, "--kubeconfig", file, status=2).err
+    assert f"{address}/k8s/typo: got status 404: no " in said
+    assert "is this the address of an API server?" in said
 
 
 # --- Kubeconfig in place of paths ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import shlex
 import pytest
 import yaml
 
+from kubeclassic.questions.replay.times import DURATION
 from tests.conftest import ROOT
 from tests.support.manifests import manifest, node, pod
 from tests.support.program import ran
@@ -151,6 +152,10 @@ WRONG = {
     f"{MIGRATE} --report check.html": "--report needs --check",
     f"{MIGRATE} --check nowhere": "nowhere",
     "snapshot --redact-map x": "--redact-map: expected --redact too",
+    **{
+        f"shadow --for {time}": f'expected {DURATION}, got "{time}"'
+        for time in ("nan", "inf", "-1", "1_0", "\u0665")
+    },
 }
 """Words -> what is said of them."""
 
@@ -345,7 +350,7 @@ PROFILES = [
         '"k8s.io/kubernetes/pkg/scheduler"',
     ),
     ("--release 1.27 --rules mine", '--rules: expected FILE.py:PLUGIN or MODULE:PLUGIN, got "mine"'),
-    ("--release 1.27 --rules json:nothing", '--rules: got "json:nothing", which is no plugin'),
+    ("--release 1.27 --rules json:nothing", '--rules: got "json:nothing", but json has no nothing'),
     (
         "--release 1.27 --rules json:decoder",
         '--rules: expected the class of a plugin, or a list of such, got "json:decoder"',

@@ -9,7 +9,7 @@ from kubeclassic.api.cluster import Cluster
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.api import VERSIONS
+from kubeclassic.live.client.api import VERSIONS, ApiError
 from kubeclassic.live.renaming import redact
 from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.scheduler import Scheduler
@@ -86,6 +86,20 @@ def test_pages_are_of_one_version():
     assert len(asked) == 3
     assert len(names(taken, "Node")) == 1199
     assert taken.document()["metadata"]["resourceVersions"]["Node"] == taken.versions["Node"]
+
+
+@pytest.mark.parametrize(
+    "answer, said",
+    [
+        (Answer(404, {}), "no nodes|no pods"),
+        (Answer(200, {}), "expected a list of objects, got none"),
+        (Answer(200, {"kind": "PodList", "items": {}}), "expected a list of objects, got none"),
+    ],
+)
+def test_an_address_of_something_else(answer, said):
+    """A server that has not even nodes is none, rather than an empty cluster."""
+    with pytest.raises(ApiError, match=f"({said}): is this the address of an API server"):
+        take(store(), lambda request: Fault(answer=answer))
 
 
 @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])

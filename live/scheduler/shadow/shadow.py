@@ -238,6 +238,8 @@ class Shadow:
     _messages: dict[str, str] = Factory(dict)
     """Waiting pod -> the last message of the other scheduler."""
     _undelivered: deque[SeenEvent] = Factory(deque)
+    _leaving: set[str] = Factory(set)
+    """The pods whose deletion is among them."""
     _since: dict[str, float] = Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
     _tries: dict[str, ShadowTrial | None] = Factory(dict)
@@ -289,8 +291,15 @@ class Shadow:
                 self._take_effect(state.put, item, now)
                 if was_gated:
                     self._enter(item)
-        elif current is None and not item.node_name:
+        elif (current is None or current.uid != item.uid) and not item.node_name:
             # A new pod without a node. It is unknown when one that was refused before we began had come.
+            if current is not None or key in self._leaving:  # another pod had its name
+                while self._undelivered:
+                    self._deliver()
+                if (current := state.pod(key)) is not None:
+                    self._tries.clear()
+                    self._take_effect(state.delete, current, now)
+                self._forget(key)
             self._take_effect(state.put, item, now)
             if is_unschedulable(item):
                 self._messages[key] = message(item)
@@ -303,8 +312,10 @@ class Shadow:
     def delete(self, item: KubeObject) -> None:
         """An object was deleted."""
         self._event += 1
-        if isinstance(item, Pod) and item.key not in self._outcomes:
-            self._backlog.waiting.pop(item.key, None)
+        if isinstance(item, Pod):
+            self._leaving.add(item.key)
+            if item.key not in self._outcomes:
+                self._backlog.waiting.pop(item.key, None)
         self._undelivered.append(SeenEvent(self._event, self.state.now(), self.state.delete, item))
         self.state.awake.set()
 
@@ -339,12 +350,10 @@ class Shadow:
 
     def _deliver(self) -> None:
         event = self._undelivered.popleft()
-        if (
-            isinstance(event.item, Pod)
-            and event.tell == self.state.delete
-            and self.state.pod(event.item.key) is not None
-        ):
-            self._forget(event.item.key)
+        if isinstance(event.item, Pod) and event.tell == self.state.delete:
+            self._leaving.discard(event.item.key)
+            if self.state.pod(event.item.key) is not None:
+                self._forget(event.item.key)
         self._tries.clear()
         self._take_effect(event.tell, event.item, event.seen_at)
 

@@ -218,6 +218,14 @@ def test_lenient_decoding_keeps_unknown_words():
         decode(yaml.safe_load("{kind: Node, spec: {taints: [{effect: 5}]}}"), strict=False)
 
 
+@pytest.mark.parametrize("request_", ["exactly: {count: 0}", "firstAvailable: [{name: a, count: 0}]"])
+def test_no_devices_are_one(request_):
+    """An API server has 1 where a request of a claim says 0, which is as good as nothing."""
+    document = f"{{kind: ResourceClaim, spec: {{devices: {{requests: [{{name: r, {request_}}}]}}}}}}"
+    (request,) = decode(yaml.safe_load(document)).spec.devices.requests
+    assert [ask.count for ask in request.asks] == [1]
+
+
 def test_big_values_are_only_named():
     """A long text in an error is cut."""
     assert len(refusal_text(ManifestError, decode, {"kind": "Pod", "spec": {"priority": "x" * 500}})) < 150

@@ -155,6 +155,13 @@ def test_a_list(body):
     followed(Scripted(listed=body))
 
 
+@pytest.mark.parametrize("resources", [5, None, {}, [5, {"name": 5}]])
+async def test_the_resources_of_a_group(resources):
+    """An answer of another shape has no resources that are looked for."""
+    server = Scripted(json.dumps({"resources": resources}).encode())
+    assert await Api(server).offered("resource.k8s.io/v1") <= {"5"}
+
+
 @examples(2)
 @given(
     listed=OBJECTS,

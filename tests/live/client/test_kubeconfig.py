@@ -56,6 +56,13 @@ def test_everything(tmp_path):
     assert (header(access.credentials), access.headers) == ("Bearer t", {"Impersonate-User": "someone"})
 
 
+def test_flow_style(tmp_path):
+    """A kubeconfig may be YAML that begins as JSON does."""
+    file = kubeconfig(tmp_path, SERVER)
+    file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()), default_flow_style=True))
+    assert read_kubeconfig(file).server == SERVER["server"]
+
+
 def test_another_context(tmp_path):
     """A context may be named; the current one need not be there then."""
     contexts = [

@@ -1,5 +1,8 @@
 """The settings of ``kubeclassic run``: flags, a configuration, and refusals of both in one line."""
 
+import asyncio
+
+import attrs
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
@@ -8,6 +11,7 @@ from kubeclassic.live.scheduler.election import LeaseTimes
 from kubeclassic.live.scheduler.flags import FlagError, RunSettings, access_of, read_settings
 from kubeclassic.live.server.serving import Listening
 from kubeclassic.live.settings.flagtable import REFUSED
+from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import inside
 
 CONFIG = """
@@ -37,6 +41,12 @@ def config(tmp_path):
 LEASES = 'expected leases (a Lease names the leader in every release), got "endpoints"'
 WRONG = {
     "v=x": '--v: expected a whole number, got "x"',
+    "port=\u0665": '--port: expected a whole number, got "\u0665"',
+    "port=010": '--port: expected a whole number, got "010"',
+    "kube_api_qps=nan": '--kube-api-qps: expected a number, got "nan"',
+    "kube_api_qps=-inf": '--kube-api-qps: expected a number, got "-inf"',
+    "kube_api_qps=1_0": '--kube-api-qps: expected a number, got "1_0"',
+    "kube_api_qps=\u0665": '--kube-api-qps: expected a number, got "\u0665"',
     "leader_elect=maybe": '--leader-elect: expected true or false, got "maybe"',
     "leader_elect_lease_duration=9": '--leader-elect-lease-duration: expected a duration such as 15s, got "9"',
     "leader_elect_lease_duration=9s": "leaseDuration must be greater than renewDeadline",
@@ -154,6 +164,44 @@ def test_a_wrong_file_is_one_line(config, change, said):
         settings(config)
     assert said in str(found.value)
     assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "master, server, header",
+    [
+        ("http://there:1/", "http://there:1", None),
+        ("http://localhost:1", "http://localhost:1", "Bearer t"),
+        ("https://user:word@there:1", "https://there:1", "Bearer t"),
+        ("there:1", "http://there:1", None),
+    ],
+)
+def test_the_address_replaces_that_of_the_kubeconfig(tmp_path, master, server, header):
+    """Credentials go to another address only where they are private; a user in it is not told."""
+    file = kubeconfig(tmp_path, {"server": "https://user:word@here"}, {"token": "t"})
+    access = access_of(attrs.evolve(settings(master=master), kubeconfig=str(file)), None)
+    assert access.server == server
+    assert asyncio.run(access.credentials.grant(0.0)).headers.get("Authorization") == header
+
+
+def test_a_user_in_the_address():
+    """Without a kubeconfig, the user and the password of the address are those that ask."""
+    access = access_of(settings(master="https://user:word@there:1"), None)
+    assert access.server == "https://there:1"
+    granted = asyncio.run(access.credentials.grant(0.0))
+    assert granted.headers == {"Authorization": "Basic dXNlcjp3b3Jk"}
+
+
+@pytest.mark.parametrize("master", ["ftp://user:word@there", "https://user:word@there:x", "https:///there"])
+def test_an_address_that_is_none(tmp_path, master):
+    """It is refused by the name of its flag, beside a kubeconfig too, without its password."""
+    asked = settings(master=master)
+    for each in (
+        asked,
+        attrs.evolve(asked, kubeconfig=str(kubeconfig(tmp_path, {"server": "https://here"}))),
+    ):
+        with pytest.raises(KubeconfigError, match=r"^--master: .*expected https://HOST:PORT, got") as found:
+            access_of(each, None)
+        assert "word" not in str(found.value)
 
 
 def test_how_the_server_is_reached(config, monkeypatch):

@@ -144,6 +144,31 @@ async def test_a_difference_in_a_quiet_cluster(release):
     assert [one.verdict for one in told] == ["same", "same", "different", "same", "same", "same"]
 
 
+@pytest.mark.parametrize("node", ["", "node-0"])
+async def test_a_pod_under_the_name_of_another(node):
+    """A pod is judged though one of its name, with or without a node, left while a third waits."""
+    async with lived("1.27") as world:
+        world.add_node("node-0")
+        world.add_node("node-1", cpu="64")
+        world.add_pod("db-0", cpu="1")
+        if node:
+            world.bind("db-0", node)
+        told = world.shadow("1.27")[1]
+        await asyncio.sleep(1.0)
+        world.add_pod("other", cpu="1")
+        await asyncio.sleep(0.1)
+        world.drop_pod("db-0")
+        world.add_pod("db-0", cpu="1")
+        await asyncio.sleep(0.1)
+        world.bind("other", "node-1")
+        world.bind("db-0", "node-1")
+        await asyncio.sleep(9.0)
+    assert sorted((one.pod, one.verdict) for one in told) == [
+        ("default/db-0", "same"),
+        ("default/other", "same"),
+    ]
+
+
 @attrs.define(eq=False)
 class Slow(LiveScheduler):
     """A scheduler that needs some time for each decision."""
