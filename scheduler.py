@@ -200,6 +200,7 @@ class Scheduler:
         return cycle.template, Batch.everywhere(cycle.table), cycle
 
     def _cycle(self, pod: Pod, details: bool, *, retry: bool = False) -> Decision:
+        check_type("details", details, bool, "True or False")
         self._run.details = details
         return self._run.cycle(pod, retry=retry)
 

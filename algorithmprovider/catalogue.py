@@ -11,7 +11,7 @@ import attrs
 
 from ..core.cycle import Predicate, Priority
 from ..core.guard import guarded_predicate, guarded_priority
-from ..exceptions import PolicyError
+from ..exceptions import PolicyError, check_type
 from ..predicates import CATALOGUE as PREDICATES
 from ..priorities import CATALOGUE as PRIORITIES
 
@@ -63,6 +63,8 @@ class Catalogue:
         Raises :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would
         not register.
         """
+        check_type("rule", rule, (Predicate, Priority), "a predicate or a priority")
+        check_type("weight", weight, int, "a whole number")
         check_name(rule.name)
         if rule.name in self.predicates or rule.name in self.priorities:
             raise PolicyError(f'rule: expected a name of its own, got "{rule.name}", which there is already')

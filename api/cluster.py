@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
-from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
+from ..exceptions import ManifestError, UnknownNameError, check_type, near_names, wrong_type
 from .controlplane import usage
 from .garbage import no_garbage_collection
-from .load import ByKey, Loaded, find_waiting, load, load_given, take_in
+from .load import GIVEN_BEFORE, ByKey, Loaded, find_waiting, load, load_given, take_in
 from .meaning import ZONES, zone_of
 from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass, why_not_waiting
 from .reading import Notice, PathLike, kind_with_group
@@ -230,9 +230,10 @@ class Cluster:
         key = name if "/" in name or not kind_class.namespaced else f"default/{name}"
         item = self._objects.get((kind_class.kind, key))
         if item is None:
-            suggestion = did_you_mean(
-                name, [item.key if "/" in name else item.name for item in self.of(kind_class)]
-            )
+            # The name may be one of another namespace.
+            keys = {item.key if "/" in name else item.name: item.key for item in self.of(kind_class)}
+            near = [f'"{keys[found]}"' for found in near_names(name, keys)]
+            suggestion = f"; did you mean {' or '.join(near)}?" if near else ""
             raise UnknownNameError(
                 f'{kind_class.kind}: got "{name}", which the cluster does not have{suggestion}'
             )
@@ -243,8 +244,8 @@ class Cluster:
     def add(self, *items: Given) -> None:
         """Add new objects: all of them, or none if one is refused.
 
-        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or the
-        API server would refuse.
+        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already, is
+        given twice or the API server would refuse.
         """
         objects = self._as_objects(items)
         for item in objects:
@@ -360,6 +361,11 @@ class Cluster:
         )
         if inventory.refused:
             raise ManifestError(str(inventory.refused[0]))
+        for notice in inventory.warnings:
+            if notice.what == GIVEN_BEFORE:
+                raise ManifestError(
+                    f"{notice.where}: metadata.name: expected each object once, got another of that name"
+                )
         # Refuse manifests that scheduling does not use; in files they are skipped.
         if inventory.ignored:
             raise ManifestError(

@@ -30,7 +30,7 @@ Check = Callable[[Any, tuple[Any, ...]], Any]
 :class:`WrongAnswer`."""
 PASSING = (PriorityError, RuleError, PolicyError, BrokenPipeError)
 """Exceptions that pass through a guard: a rule may end the cycle, and the user the program."""
-NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
+NOT_THE_USERS = frozenset({"kubeclassic", "numpy", "attr", *sys.stdlib_module_names})
 """Packages whose frames are not the user's."""
 MIN_INT64 = -MAX_INT64 - 1
 
@@ -105,16 +105,22 @@ def guarded(name: str, method: Method, check: Check | None = None) -> Method:
     return method if is_ours or isinstance(method, RuleGuard) else RuleGuard(name, method, check)
 
 
-def _rule_error(name: str, method: Method, error: BaseException) -> RuleError:
-    """The error for an exception of a rule, with the frames of the user's own files."""
+def users_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of the traceback of *error* that are in the user's own files."""
     steps = zip(
         traceback.walk_tb(error.__traceback__), traceback.extract_tb(error.__traceback__), strict=True
     )
-    frames = [
+    return [
         summary
         for (frame, _), summary in steps
-        if str(frame.f_globals.get("__name__")).partition(".")[0] not in NOT_THE_USERS
+        # Generated code, such as that of attrs, has no module.
+        if frame.f_globals.get("__name__", "kubeclassic").partition(".")[0] not in NOT_THE_USERS
     ]
+
+
+def _rule_error(name: str, method: Method, error: BaseException) -> RuleError:
+    """The error for an exception of a rule, with the frames of the user's own files."""
+    frames = users_frames(error)
     where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
     text = str(error)
     if text:
@@ -264,6 +270,14 @@ def hashable(answer: Any, arguments: tuple[Any, ...]) -> Any:
     except TypeError:
         raise WrongAnswer(described(answer), "a hashable value, such as a text or a tuple") from None
     return answer
+
+
+def picked(answer: Any, arguments: tuple[Any, ...]) -> tuple[int, bool]:
+    """The answer of a tie-break on (number of nodes, lastNodeIndex)."""
+    match answer:
+        case (int() | np.integer() as which, bool() | np.bool_() as moves) if 0 <= which < arguments[0]:
+            return int(which), bool(moves)
+    raise WrongAnswer(described(answer), f"a number below {arguments[0]}, and True or False")
 
 
 def _batch(arguments: tuple[Any, ...]) -> Batch:

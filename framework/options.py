@@ -256,7 +256,7 @@ class SchedulerOptions(ABC):
         "in FILE, or use saved answers.  [default: only run calls them]",
         takes="extenders",
         metavar="off|call|record FILE|replay FILE",
-        types=(Iterable,),
+        types=(Sequence,),
         wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
         key="extenders",
         example="call",
@@ -317,7 +317,13 @@ class SchedulerOptions(ABC):
     def __attrs_post_init__(self) -> None:
         if not (isinstance(self.tie_break, str) or callable(self.tie_break)):
             raise wrong_type("tie_break", self.tie_break, "a name or a function")
+        for place in self.rules:
+            check_type("rules", place, str, "places such as FILE.py:NAME")
+        for extender in () if isinstance(self.extenders, str | None) else self.extenders:
+            if not hasattr(extender, "is_interested"):
+                raise wrong_type("extenders", extender, "a list of extenders")
         for gate, setting in self.gates.items() if isinstance(self.gates, Mapping) else ():
+            check_type("gates", gate, str, 'names such as "EvenPodsSpread"')
             check_type(f"gates: {gate}", setting, bool, "True or False")
         self.version  # noqa: B018  # an unknown release is an error at once
 

@@ -122,8 +122,10 @@ class Status:
         return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
     def as_reasons(self) -> tuple[Reason, ...]:
-        """The reasons of a node with this status."""
-        return tuple(reason(text, self.code is Code.UNSCHEDULABLE) for text in self.reasons)
+        """The reasons of a node with this status; one that is not said where there is none."""
+        resolvable = self.code is Code.UNSCHEDULABLE
+        unsaid = Reason("", resolvable, is_said=False)
+        return tuple(reason(text, resolvable) for text in self.reasons) or (unsaid,)
 
 
 SUCCESS = Status(Code.SUCCESS)
@@ -389,7 +391,7 @@ DECLARED: Mapping[str, Set[str]] = {
 
 class Plugin:
     """The base class of all plugins. A plugin joins the extension points whose methods it defines; the base
-    class defines none.
+    class joins none.
 
     It is constructed once for each profile. A user's plugin only has to declare ``name``: its answers are
     then never cached.
@@ -476,6 +478,9 @@ class Plugin:
     def passes_over(self, pod: Template) -> bool:
         """Whether ``score`` gives every node 0 for *pod*, and reads nothing that PreScore left."""
         return False
+
+    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """The end of a reservation; nothing is to be done by default."""
 
     @classmethod
     def joined(cls) -> Set[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import partial, wraps
+from math import isnan
 from typing import Any
 
 import attrs
@@ -32,7 +33,7 @@ from ..core.guard import (
     sums,
 )
 from ..core.release import FrameworkCells
-from ..exceptions import PolicyError
+from ..exceptions import PolicyError, RuleError
 from .config.args import NodeResourcesFitArgs, arg_faults
 from .config.configuration import KubeSchedulerConfiguration
 from .config.fielderrors import Context, ProfileFault, aggregated, fault_of
@@ -199,6 +200,9 @@ def made(plugin_class: type[Plugin], *arguments: Any) -> Plugin:
         return plugin_class(*arguments)
     name = f'plugin "{plugin_class.name}"'
     plugin: Plugin = RuleGuard(name, plugin_class)(*arguments)
+    for declared in ("filter_reads", "score_reads"):
+        if not isinstance(reads := getattr(plugin, declared), Reads):
+            raise RuleError(f"{name}: {declared}: expected Reads such as Reads.NODE, got {described(reads)}")
     for point in (*CHECKS, *REDUCES):
         method: Any = getattr(plugin, point, None)
         if getattr(method, "__func__", method) is not getattr(Plugin, point, None):  # else it is ours
@@ -219,6 +223,8 @@ def _status(answer: Any, arguments: tuple[Any, ...]) -> Status | None:
         raise WrongAnswer(described(answer), "a Status or None")
     if not isinstance(answer.reasons, tuple) or not all(isinstance(reason, str) for reason in answer.reasons):
         raise WrongAnswer(f"a Status with the reasons {described(answer.reasons)}", "a tuple of texts")
+    if not isinstance(answer.timeout, int | float) or isnan(answer.timeout):
+        raise WrongAnswer(f"a Status with the timeout {described(answer.timeout)}", "a number of seconds")
     return answer
 
 
@@ -229,6 +235,14 @@ def _or_status(kind: type[Any], answer: Any, arguments: tuple[Any, ...]) -> Any:
     if answer is not None and not isinstance(answer, Status):
         raise WrongAnswer(described(answer), f"a {kind.__name__}, a Status or None")
     return _status(answer, arguments)
+
+
+def _pre_filtered(answer: Any, arguments: tuple[Any, ...]) -> Any:
+    """The nodes that a PreFilter leaves, or a status."""
+    names = answer.node_names if isinstance(answer, PreFilterResult) else None
+    if not isinstance(names, Set | None):
+        raise WrongAnswer(f"a PreFilterResult of {described(names)}", "a set of names")
+    return _or_status(PreFilterResult, answer, arguments)
 
 
 def _truth(answer: Any, arguments: tuple[Any, ...]) -> bool:
@@ -246,7 +260,7 @@ def _events(answer: Any, arguments: tuple[Any, ...]) -> Events:
 CHECKS: Mapping[str, Check | None] = {
     "pre_enqueue": _status,
     "less": _truth,
-    "pre_filter": partial(_or_status, PreFilterResult),
+    "pre_filter": _pre_filtered,
     "filter": failures_of_batch,
     "post_filter": partial(_or_status, PostFilterResult),
     "pre_score": _status,

@@ -23,6 +23,7 @@ from ..core.classic import classic_engine
 from ..core.cycle import Algorithm
 from ..core.decision import Extender, PickHost
 from ..core.engine import Engine
+from ..core.guard import guarded, picked
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
 from .options import OLDER, Called, Classic, Framework, GivenOptions
@@ -69,7 +70,11 @@ def build_engine(
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
         raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
     release = config.release
-    options["pick_host"] = TIE_BREAKS[tie_break](release, seed) if isinstance(tie_break, str) else tie_break
+    options["pick_host"] = (
+        TIE_BREAKS[tie_break](release, seed)
+        if isinstance(tie_break, str)
+        else guarded("tie_break", tie_break, picked)
+    )
     options["extenders"] = tuple(extenders(config.extenders, release) if callable(extenders) else extenders)
     if leaves_uncalled and config.extenders:
         config = attrs.evolve(config, extenders=tuple(map(UncalledExtender.of, config.extenders)))

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ..core.guard import ends_program
+from ..core.guard import ends_program, users_frames
 from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _GIVEN = ", given to --rules"
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
-_PACKAGE = Path(__file__).resolve().parent
 _files: dict[str, str] = {}
 """Module name -> file, for the modules that ``--rules`` named as files."""
 
@@ -116,9 +115,8 @@ def _load_object(place: str, kind: type[Any], noun: str) -> Any:
             for similar, value in vars(module).items()
             if (_is_plugin(value) if kind is object else isinstance(value, kind))
         ]
-        raise UnknownNameError(
-            f'--rules: got "{place}", which is no {noun}{did_you_mean(name, similar_names)}'
-        )
+        fault = f"but {home} has no {name}" if value is None else f"which is no {noun}"
+        raise UnknownNameError(f'--rules: got "{place}", {fault}{did_you_mean(name, similar_names)}')
     return value
 
 
@@ -129,13 +127,13 @@ def _module(home: str, place: str) -> ModuleType:
     """The module *home*, or the one that the file *home* holds; errors in it are one line with their
     place."""
     is_file = home.endswith(".py") or "/" in home or os.sep in home
+    real = os.path.realpath(home)
+    if is_file and not os.path.isfile(real):
+        reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
+        raise UnknownNameError(f'--rules: got "{place}": {reason}')
     try:
         if is_file:
             # Executed once for each file; it may import modules beside it.
-            real = os.path.realpath(home)
-            if not os.path.isfile(real):
-                reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
-                raise UnknownNameError(f'--rules: got "{place}": {reason}')
             module = next(
                 (m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == real), None
             )
@@ -148,29 +146,19 @@ def _module(home: str, place: str) -> ModuleType:
             return module
         _look_in(os.getcwd())
         return importlib.import_module(home)
-    except KubeclassicError:
-        raise
     except BaseException as error:  # any error of a user's module is one line
         if ends_program(error):
             raise
-        frames = [
-            frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
-        ]
+        frames = users_frames(error)
         last = error if isinstance(error, SyntaxError) else frames[-1] if frames else None
         where = f" ({last.filename}, line {last.lineno})" if last is not None and last.filename else ""
-        text = (
-            f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
+        reason = (
+            str(error)
+            if isinstance(error, KubeclassicError)
+            else traceback.format_exception_only(error)[-1].strip()
         )
+        text = f'--rules: got "{place}": {reason}{where}'
         raise RuleError(text, "".join(traceback.format_list(frames))) from None
-
-
-def _is_ours(file: str) -> bool:
-    """Whether a frame is not the user's: of the import machinery, or of this package."""
-    return (
-        file.startswith("<frozen ")
-        or Path(file).resolve().is_relative_to(_PACKAGE)
-        or Path(file).parent.name == "importlib"
-    )
 
 
 def rule_files() -> dict[str, str]:

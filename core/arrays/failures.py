@@ -23,6 +23,8 @@ class Reason:
 
     text: str
     resolvable: bool = True
+    is_said: bool = attrs.field(default=True, repr=False)
+    """Whether messages count it; not where a plugin rejects a node without a reason."""
 
 
 Reasons = tuple[Reason, ...]
@@ -262,6 +264,8 @@ def _by_bits(pairs: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Re
 
 def _reason_fault(reasons: object) -> tuple[str, str] | None:
     """The fault of *reasons*, which can be any object from a user's rule."""
+    if isinstance(reasons, Reason):
+        return f"the reason {reasons!r:.60}", "a tuple of Reasons"
     for reason in reasons if isinstance(reasons, tuple) else (reasons,):
         if not isinstance(reason, Reason):
             return f"the reason {reason!r:.60}", "a Reason, or a tuple of such"

@@ -249,11 +249,13 @@ class Verdict:
         alive, patched = self.apart(rows)
         for i in patched:
             for reason in self.reasons(i):
-                counts[reason.text] = counts.get(reason.text, 0) + 1
+                if reason.is_said:
+                    counts[reason.text] = counts.get(reason.text, 0) + 1
         for _, failures in self.plain.findings:
             for code, count in enumerate(np.bincount(failures.codes[alive]).tolist()):
                 for reason in failures.sequences[code] if code and count else ():
-                    counts[reason.text] = counts.get(reason.text, 0) + count
+                    if reason.is_said:
+                        counts[reason.text] = counts.get(reason.text, 0) + count
             if not self.plain.check_all:
                 alive &= failures.passed
         return counts

@@ -6,6 +6,7 @@ Upstream: structured/internal/experimental/allocator_experimental.go; up to 1.33
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -359,6 +360,10 @@ class DeviceSearch:
     def run(self) -> Outcome | None:
         """The devices of each claim; None where not all are possible. Raises AllocationError, and
         SearchTimeout."""
+        # Every claim, request and device is up to two calls deeper. The limit is not lowered again, as
+        # another thread may be searching, too.
+        depth = 4 * sum(MOST_DEVICES + len(requests) for requests in self.wanted)
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), 500 + depth))
         try:
             return self.taken if self._allocate_from(DeviceSlot(0), False) else None
         except _Stop:

@@ -96,6 +96,17 @@ def test_finding():
         cluster.find(Node, "worker1")
 
 
+@pytest.mark.parametrize(
+    "name, near", [("web", "shop/web"), ("wb", "shop/web"), ("shop/wab", "shop/web"), ("p-0", "default/p-1")]
+)
+def test_a_suggestion_can_be_used(name, near):
+    """Similar names are suggested as keys, as they may be of another namespace."""
+    cluster = Cluster([manifest("Pod", "web", metadata={"namespace": "shop"}), pod("p-1")])
+    with pytest.raises(UnknownNameError, match=f'; did you mean "{near}"'):
+        cluster.find("pod", name)
+    assert cluster.find("pod", near)
+
+
 # --- Changes ------------------------------------------------------------------------------------------------
 
 
@@ -105,6 +116,21 @@ def test_add():
     cluster.add(pod("p"), web(2))
     assert [item.kind for item in cluster.objects] == ["Node", "Pod", "ReplicaSet", "Pod", "Pod"]
     assert {item.labels["app"] for item in cluster.pending[1:]} == {"web"}
+
+
+@pytest.mark.parametrize(
+    "items, where",
+    [
+        ([manifest("Node", "a"), manifest("Node", "a")], "Node a"),
+        ([pod("p"), pod("p", nodeName="a")], "Pod default/p"),
+        ([web(1), web(2)], "Deployment default/web"),
+        ([{"apiVersion": "v1", "kind": "List", "items": [pod("p"), pod("p")]}], "item 2 (Pod p)"),
+    ],
+)
+def test_no_object_is_given_twice(items, where):
+    """Of two objects of one name none is left out silently."""
+    text = refusal_text(ManifestError, Cluster, items)
+    assert f"{where}: metadata.name: expected each object once, got another of that name" in text
 
 
 def test_priority_classes_of_the_cluster_count():

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import pytest
+
 from kubeclassic.core.cycle import Reads
 from kubeclassic.framework.plugin import Plugin, each_node, error, unresolvable, unschedulable
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
@@ -58,6 +60,25 @@ def test_filter():
     assert decision.error == (
         "0/2 nodes are available: 1 node(s) stand in no rack, 1 rack is full."
         " preemption: 0/2 nodes are available: 1 Preemption is not helpful for scheduling, 1 rack is full.."
+    )
+
+
+@pytest.mark.parametrize(
+    "answer, said, may_help",
+    [
+        (unschedulable(), "", "1 No preemption victims found for incoming pod"),
+        (unschedulable(""), " 1 .", "1 No preemption victims found for incoming pod"),
+        (unresolvable(), "", "1 Preemption is not helpful for scheduling"),
+    ],
+)
+def test_a_rejection_without_a_reason(answer, said, may_help):
+    """It rejects like any other. Upstream: the message counts reasons alone."""
+    silent = type("Silent", (Plugin,), {"name": "Silent", "filter": each_node(lambda *arguments: answer)})
+    engine = scheduler(node("a"), plugins=(silent,), profile={"plugins": {"multiPoint": enabled("Silent")}})
+    decision = decided(engine, pod("p", priority=5))
+    assert decision.failed == {"a": [""]}
+    assert (
+        decision.error == f"0/1 nodes are available:{said} preemption: 0/1 nodes are available: {may_help}.."
     )
 
 

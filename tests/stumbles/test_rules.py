@@ -245,6 +245,16 @@ def test_a_rule_may_end_the_cycle():
     )
 
 
+@pytest.mark.parametrize("answer", [0, (3, True), (-1, True), ("x", True), (0, None), (0,), None])
+def test_wrong_answers_of_tie_breaks(answer):
+    """A tie-break gives the place of one of the best nodes, and whether the counter moves."""
+    options = Classic(release="1.16", tie_break=answering(answer))
+    with pytest.raises(
+        RuleError, match=r"^tie_break \(.*\): expected a number below \d, and True or False, got "
+    ):
+        Scheduler(Cluster(nodes()), options).schedule("p")
+
+
 # --- Plugins ------------------------------------------------------------------------------------------------
 
 
@@ -287,47 +297,6 @@ def test_a_rule_may_end_the_cycle():
 def test_wrong_answers_of_plugins(methods, told):
     """Each method of a plugin answers what its extension point wants."""
     assert told in error_of_plugin(plugin(**methods))
-
-
-def reduced(nodes):
-    """The free cpu, worked out in the array of the nodes themselves."""
-    free = nodes.allocatable("cpu")
-    free -= nodes.requested("cpu")
-
-
-SUMS = [
-    lambda nodes: nodes.requested("cpu").fill(0),
-    lambda nodes: nodes.nonzero("cpu").fill(0),
-    lambda nodes: nodes.pod_count.fill(0),
-]
-
-
-@pytest.mark.parametrize(
-    "change, in_trials",
-    [
-        *((change, in_trials) for change in SUMS for in_trials in (False, True)),
-        (reduced, False),
-        (lambda nodes: nodes.allocatables(("cpu",)).fill(0), False),
-        (lambda nodes: nodes.requesteds(("cpu",)).fill(0), False),
-        (lambda nodes: nodes.max_pods.fill(0), False),
-        (lambda nodes: nodes.has_node.fill(0), False),
-        (lambda nodes: nodes.label("zone").codes.fill(0), False),
-        (lambda nodes: nodes.taints.codes.fill(0), False),
-        (lambda nodes: nodes.transient.fill(0), False),
-    ],
-)
-def test_a_rule_cannot_change_the_cluster(change, in_trials):
-    """A rule that writes into the arrays of the nodes gets an error, also where nominated pods are tried."""
-
-    def check(self, pod, nodes, cycle):
-        if nodes.edits or not in_trials:
-            change(nodes)
-
-    nominated = pod("q", cpu=1, priority=9, nominated="b")
-    cluster = Cluster([node("a", labels={"zone": "z"}), *nodes()[1:], nominated])
-    scheduler = Scheduler(cluster, Framework(release="1.27", plugins=[plugin(filter=check)]))
-    with pytest.raises(RuleError, match=f"{HERE}, line .*read-only"):
-        scheduler.schedule("p")
 
 
 def test_without_unreserve():

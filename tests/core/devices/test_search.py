@@ -324,3 +324,12 @@ def test_without_the_gate():
     told = "claim default/c, request r0: admin access is requested, but the feature is disabled"
     with pytest.raises(AllocationError, match=f"^{told}$"):
         taken(devices(*THREE, admin=False), device_claim("c", exactly(adminAccess=False)))
+
+
+def test_many_devices_of_one_pod():
+    """A pod can have more devices than calls may be nested by default."""
+    names = [f"d{number}" for number in range(960)]
+    found = taken(
+        devices(GPU, a_slice("n", *names)), *(device_claim(f"c{number}", exactly(32)) for number in range(30))
+    )
+    assert [name for of_claim in found for name in of_claim] == names
