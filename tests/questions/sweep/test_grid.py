@@ -12,7 +12,7 @@ from kubeclassic.questions.sweep.spec import Best, best_of, configurations
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
 from tests.support.examples import examples
-from tests.support.manifests import manifest
+from tests.support.manifests import manifest, node, pod
 
 CLUSTER = Cluster.load(str(ROOT / "examples" / "cluster"))
 OPTIONS = {
@@ -131,10 +131,12 @@ def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused():
 
 
 def test_an_added_plugin_brings_its_pre_score():
-    """Without it every score would be an error, and no pod would find a node."""
+    """Without it every score would be an error, and no pod of a service would find a node."""
+    labels = {"app": "web"}
+    service = manifest("Service", "web", spec={"selector": labels})
+    cluster = [node("a"), node("b"), service, pod("there", on="a", labels=labels), pod("new", labels=labels)]
     grid = {"release": ["1.19", "1.21", "1.25"], "weights.SelectorSpread": 1}
-    rows = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
-    assert all(row["placed"] > 0 and row["error"] is None for row in rows)
+    assert [row["placed"] for row in kubeclassic.sweep({"cluster": cluster, "grid": grid}).rows] == [1, 1, 1]
 
 
 def test_edits_count():
