@@ -72,11 +72,11 @@ class ConfiguredExtenders:
             path = Path(file.strip())
             self._record.append(Replayed.read(path) if word == "replay" else ExtenderRecord(path))
         (record,) = self._record
-        if isinstance(record, Replayed):
-            replayed = record
-            return make_extenders(configs, release, lambda config: replayed)
-        recorded = record
-        return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
+
+        def open_post(config: ExtenderConfig) -> Post:
+            return record if isinstance(record, Replayed) else RecordingPost(http_post(config), record)
+
+        return make_extenders(configs, release, open_post)
 
 
 def asked_extenders(extenders: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:

@@ -48,7 +48,7 @@ from ..api.reading import Document
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
-from .evictions import SAME_NAME, Replacements, claims_left_by, is_daemon, made_new, stays_with_node
+from .evictions import Replacements, claims_left_by, is_daemon, is_replaced_already, made_new, stays_with_node
 from .fieldchanges import (
     AMOUNTS,
     EVERY,
@@ -434,13 +434,7 @@ class Edit:
         templates = templates_in(objects)
         replacements = Replacements.beside(objects)
         for pod in removed:
-            owner = pod.controller
-            # An owner has made another pod already in place of one that has finished or is being deleted; but
-            # a StatefulSet waits until that one is gone.
-            waits = owner is not None and owner.kind == SAME_NAME
-            if (pod.is_terminal or pod.is_terminating) and not waits:
-                continue
-            if (new := replacements.of(pod)) is not None:
+            if not is_replaced_already(pod) and (new := replacements.of(pod)) is not None:
                 new, more = claims_made_for(new, templates)
                 yield from ((None, item) for item in (*more, new))
 

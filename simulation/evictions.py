@@ -242,6 +242,13 @@ def stays_with_node(pod: Pod) -> bool:
     return is_daemon(pod) or is_mirror(pod)
 
 
+def is_replaced_already(pod: Pod) -> bool:
+    """Whether *pod* has finished or is being deleted, so that its owner has made another one; a StatefulSet
+    waits until the old one is gone."""
+    owner = pod.controller
+    return (pod.is_terminal or pod.is_terminating) and (owner is None or owner.kind != SAME_NAME)
+
+
 # --- replacements -------------------------------------------------------------------------------------------
 
 KUBELET = "Node"

@@ -223,31 +223,30 @@ def node_views(
     """Node -> its judgement in the cycle of *decision*, which kept its details; call before the next cycle of
     *engine*. *scored*: with scores."""
     details = decision.details
-    row_by_node = {node: engine.row_of(node) for node in nodes}
-    places = dict[str, int]()
-    if details is not None:
-        for node, row in row_by_node.items():
-            if row is not None and (is_row := details.feasible_rows == row).any():
-                places[node] = int(is_row.argmax())
-    ranking = None
-    if details is not None and scored and places:
-        ranking = details.ranking_at(np.fromiter(places.values(), np.intp, len(places)))
     views = dict[str, JudgedNode]()
-    for node, row in row_by_node.items():
+    places = dict[str, int]()
+    """Node that fits -> its place among the feasible rows."""
+    for node in nodes:
+        row = engine.row_of(node)
         if details is None or row is None:
             views[node] = JudgedNode(node, "not asked")
-        elif node not in places:
-            views[node] = _turned_down(details, node, row)
-        elif ranking is None:
+        elif (is_row := details.feasible_rows == row).any():
             views[node] = JudgedNode(node, "fits")
+            places[node] = int(is_row.argmax())
         else:
-            at = list(places).index(node)
-            scores = {
-                rule.name: WeighedScore(score := line.item(at), weight, score * weight)
-                for rule, weight in algorithm_for(decision.pod, engine).priorities
-                if (line := ranking.by_priority.get(rule.name)) is not None
-            }
-            views[node] = JudgedNode(node, "fits", scores=scores, total=ranking.totals.item(at))
+            views[node] = _turned_down(details, node, row)
+    if details is None or not scored or not places:
+        return views
+    ranking = details.ranking_at(np.fromiter(places.values(), np.intp, len(places)))
+    if ranking is None:
+        return views
+    for at, node in enumerate(places):
+        scores = {
+            rule.name: WeighedScore(score := line.item(at), weight, score * weight)
+            for rule, weight in algorithm_for(decision.pod, engine).priorities
+            if (line := ranking.by_priority.get(rule.name)) is not None
+        }
+        views[node] = JudgedNode(node, "fits", scores=scores, total=ranking.totals.item(at))
     return views
 
 

@@ -130,11 +130,14 @@ class ConfigurationText(TextType):
         words = self._words(value)
         files = [file for key, file in words if key in self.FILES and file]
         files += RulesText().files([place for key, place in words if key == "rules"])
-        return files + [file for key, how in words if key == "extenders" for file in replayed_file(how)]
+        return files + [
+            file for key, how in words if key == "extenders" for file in file_after("replay", how)
+        ]
 
     def recorded(self, value: str | None) -> list[str]:
         """The file that answers of extenders are written to, if any."""
-        return [file for key, how in self._words(value) if key == "extenders" for file in recorded_file(how)]
+        words = self._words(value)
+        return [file for key, how in words if key == "extenders" for file in file_after("record", how)]
 
     @staticmethod
     def _words(value: str | None) -> list[tuple[str, str]]:
@@ -166,15 +169,11 @@ def file_after(word: str, how: str | None) -> list[str]:
     return [file.strip()] if first == word else []
 
 
-recorded_file = partial(file_after, "record")
-replayed_file = partial(file_after, "replay")
-
-
 class ExtendersOption(click.Option):
     """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
 
-    recorded = staticmethod(recorded_file)
-    files = staticmethod(replayed_file)
+    recorded = staticmethod(partial(file_after, "record"))
+    files = staticmethod(partial(file_after, "replay"))
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the option take a second word where it needs one."""

@@ -34,7 +34,7 @@ class Detour(enum.Enum):
     NOMINATIONS = "pods are nominated to nodes"
     EXTENDERS = "extenders are asked"
     VOLUMES = "the pod has a claim without a volume, or one that no other pod may use"
-    AMOUNTS = "amounts are so large that a score can be out of range"
+    AMOUNTS = "huge amounts or negative weights can put a score out of range"
     PLUGINS = "a PreFilter or PreScore plugin has more to say"
     ORDER = "the pass does not visit each node once"
     ERROR = "a rule cannot answer"

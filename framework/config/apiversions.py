@@ -7,7 +7,7 @@ pkg/scheduler/apis/config/v1alpha1/conversion.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from msgspec.structs import replace
@@ -36,6 +36,17 @@ def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
     """*cells* as *version* of the configuration has them."""
     overrides = cells.versions.get(version)
     return replace(cells, **overrides) if overrides else cells
+
+
+def newest_taking(cells: ConfigurationCells, plugins: Set[str]) -> str:
+    """The newest version of the configuration that takes *plugins* and lists them as *cells* do; the default
+    version if none does."""
+    version = cells.default_version
+    for name in cells.api_versions:
+        found = cells_in(cells, name)
+        if found.lists_points == cells.lists_points and not plugins & found.refused_plugins:
+            version = name
+    return version
 
 
 def is_flat(cells: ConfigurationCells) -> bool:

@@ -35,7 +35,7 @@ from ...exceptions import UnknownNameError
 from ...priorities.requestedtocapacityratio import DEFAULT_RESOURCES as CPU_AND_MEMORY
 from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE as FALLING
 from ...priorities.requestedtocapacityratio import Point
-from ..config.apiversions import NEW_HTTPS, cells_in
+from ..config.apiversions import NEW_HTTPS, cells_in, newest_taking
 from ..config.args import RequestedToCapacityRatioArgs
 from ..config.configuration import KIND
 from ..config.fielderrors import Context
@@ -573,13 +573,8 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
     """The profile that *target* itself makes of *policy*, or without one of the provider of *config*."""
     target_config = running(policy, target, config, config.percentage)
     (profile,) = target_config.profiles
-    cells = target.configuration
-    version = cells.default_version
-    for name in cells.api_versions:  # the newest that takes all plugins
-        version_cells = cells_in(target.configuration, name)
-        if not target_config.plugin_names & version_cells.refused_plugins:
-            version = name
-            cells = version_cells
+    version = newest_taking(target.configuration, target_config.plugin_names)
+    cells = cells_in(target.configuration, version)
     notes: list[Note] = []
     if target_config.checks_all:
         notes.append(

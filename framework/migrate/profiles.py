@@ -23,7 +23,7 @@ from ...api.record import UNSET, Record, UnsetType, plain
 from ...core.release import ConfigurationCells, Release
 from ...core.release.fact import rule_facts
 from ...exceptions import PolicyError, UnknownNameError
-from ..config.apiversions import WEIGHT, cells_in, is_flat, with_profiles
+from ..config.apiversions import WEIGHT, cells_in, is_flat, newest_taking, with_profiles
 from ..config.args import (
     NodeLabelArgs,
     RequestedToCapacityRatioArgs,
@@ -580,11 +580,7 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
         for entry in (plugin_set or {}).get("enabled") or ()
         if point != "multiPoint"
     }
-    version = new_cells.default_version
-    for name in new_cells.api_versions:
-        cells = cells_in(target.configuration, name)
-        if cells.lists_points == old_cells.lists_points and not names & cells.refused_plugins:
-            version = name
+    version = newest_taking(new_cells, names)
     new_cells = cells_in(target.configuration, version)
     api_version = f"{GROUP}/{version}"
     notes = list[Note]()

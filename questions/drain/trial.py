@@ -26,7 +26,14 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes import SELECTED_NODE
 from ...simulation.edits import cordoned
-from ...simulation.evictions import SAME_NAME, Budgets, DrainFlags, Replacements, give_back, with_claims
+from ...simulation.evictions import (
+    Budgets,
+    DrainFlags,
+    Replacements,
+    give_back,
+    is_replaced_already,
+    with_claims,
+)
 from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.simulate import Scenario, Simulation, in_order
@@ -187,9 +194,7 @@ class DrainTrial:
         self.engine.on_undo(self.evictions.pop)
         pod = eviction.pod
         owner = pod.controller
-        # An owner has made another pod already in place of one that is being deleted; but a StatefulSet waits
-        # until that one is gone.
-        if pod.is_terminating and (owner is None or owner.kind != SAME_NAME):
+        if is_replaced_already(pod):
             return []
         scheduler = pod.spec.scheduler_name or DEFAULT_SCHEDULER
         if scheduler not in self.scheduler_names and (owner is not None or self.replacements.recreates_bare):
