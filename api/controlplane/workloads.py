@@ -77,6 +77,7 @@ class WorkloadSpec(Part):
     ordinals: Ordinals = Ordinals()
     parallelism: Count | None = None
     completions: Count | None = None
+    paused: bool = False
     suspend: bool = False
     job_template: JsonObject | None = None
 
@@ -466,6 +467,8 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     if unknown:
         expansion.notice(deployment, LOST_REPLICA_SETS)
     missing = deployment.spec.replicas - sum(len(lost_set.pods) for lost_set in lost)
+    if not replica_sets and not lost and deployment.spec.paused:
+        return
     if not replica_sets:
         template_hash = lost[-1].hash if lost else deployment.template_hash()
         newest = _replica_set(deployment, lost[-1] if lost else None)
@@ -500,7 +503,7 @@ def following(
         before, after = map(read_workload, documents)
         remaining = after.spec.replicas
         oldest_first = sorted(owners.workloads_of(after, "ReplicaSet"), key=_revision)
-        if after.spec.template != before.spec.template:
+        if after.spec.template != before.spec.template and not after.spec.paused:
             for newest in oldest_first[-1:]:
                 specs[newest.namespace, newest.name]["template"] = after.spec.template
         for replica_set in oldest_first[::-1] if remaining != before.spec.replicas else ():
@@ -599,12 +602,13 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     if spec.suspend or workload.is_finished:
         return
     parallelism = 1 if spec.parallelism is None else spec.parallelism
-    to_complete = spec.completions
-    if to_complete is None:
-        to_complete = 1 if spec.parallelism is None else parallelism + workload.status.succeeded
-    expansion.top_up(
-        workload, min(parallelism, to_complete - workload.status.succeeded), {"job-name": workload.name}
-    )
+    succeeded = workload.status.succeeded
+    number = min(parallelism, (spec.completions or 0) - succeeded)
+    if spec.completions is None:
+        # Once a pod has succeeded, those that run empty the queue, and none is added.
+        number = 0 if succeeded else parallelism
+    labels = {f"{prefix}job-name": workload.name for prefix in ("batch.kubernetes.io/", "")}
+    expansion.top_up(workload, number, labels)
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:

@@ -294,7 +294,8 @@ def test_nodes_with_a_pod_get_none():
         ("parallelism: 3", "{}", 3),
         ("completions: 5", "{}", 1),
         ("{parallelism: 3, completions: 5}", "succeeded: 4", 1),
-        ("parallelism: 3", "succeeded: 1", 3),
+        ("parallelism: 3", "succeeded: 1", 0),
+        ("{}", "succeeded: 1", 0),
         ("parallelism: 0", "{}", 0),
         ("suspend: true", "{}", 0),
         ("parallelism: 2", "conditions: [{type: Complete, status: 'True'}]", 0),
@@ -315,10 +316,22 @@ def test_cron_jobs():
     assert expand([workload("CronJob", jobTemplate=job)]) == []
     made = pods(expand([workload("CronJob", jobTemplate=job)], cron_jobs=True))
     assert names(list(made)) == ["x/web-1-0", "x/web-1-1"]
-    assert (made[0].metadata.controller.kind, made[0].labels["job-name"]) == ("Job", "web-1")
+    assert made[0].metadata.controller.kind == "Job"
+    assert {made[0].labels[f"{prefix}job-name"] for prefix in ("", "batch.kubernetes.io/")} == {"web-1"}
     assert expand([workload("CronJob", jobTemplate=job, suspend=True)], cron_jobs=True) == []
     running = workload("Job", "web-7", {"kind": "CronJob", "name": "web", "controller": True})
     assert names(expand([workload("CronJob", jobTemplate=job), running], cron_jobs=True)) == ["x/web-7-0"]
+
+
+def test_paused_deployments():
+    """A paused Deployment makes no ReplicaSet; the one that it has still gets its pods, by its own template."""
+    paused = workload("Deployment", replicas=2, paused=True)
+    assert expand([paused]) == []
+    owner = {"kind": "Deployment", "name": "web", "controller": True}
+    replica_set = workload("ReplicaSet", "web-1", owner, replicas=1)
+    assert names(expand([paused, replica_set])) == ["x/web-1-0", "x/web-1-1"]
+    edited = workload("Deployment", replicas=2, paused=True, template={"spec": {"containers": []}})
+    assert controllers.following([(paused, edited)], [replica_set]) == [replica_set]
 
 
 @pytest.mark.parametrize(
