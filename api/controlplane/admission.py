@@ -30,12 +30,14 @@ from ..objects import (
     LimitRangeItem,
     LimitRangeSpec,
     Map,
+    Namespace,
     Node,
     ObjectMeta,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodAffinityTerm,
+    PodSpec,
     PriorityClass,
     Quantities,
     Quantity,
@@ -483,6 +485,7 @@ _K = TypeVar("_K", bound=KubeObject)
 S = TypeVar("S", bound=VolumeSource)
 
 _CACHED = 1 << 15
+_NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def with_defaults(decoded: _K) -> _K:
@@ -534,13 +537,12 @@ def _pod(pod: Pod) -> Pod:
         spec.init_containers,
         spec.overhead,
         spec.volumes,
+        spec.resources if spec.resources.limits or spec.resources.requests else None,
     )
     if not _defaulted_attributes((), *attributes):
         return pod
-    containers = (*spec.containers, *spec.init_containers)
-    amounts = [
-        quantities for container in containers for quantities in (container.requests, container.limits)
-    ]
+    resources = [spec.resources, *(container.resources for container in spec.all_containers)]
+    amounts = [quantities for given in resources for quantities in (given.requests, given.limits)]
     return replace(
         pod, spec=replace(spec, **_defaulted_attributes(notation(spec.overhead, *amounts), *attributes))
     )
@@ -555,16 +557,45 @@ def _defaulted_attributes(
     init_containers: tuple[Container, ...],
     overhead: Quantities,
     volumes: tuple[Volume, ...],
+    resources: ResourceRequirements | None,
 ) -> JsonObject:
     """The attributes that a pod's specification with these gets defaults in."""
-    changes = {
+    changes: dict[str, tuple[Any, Any]] = {
         "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),
         "containers": (containers, _containers(containers, host_network)),
         "init_containers": (init_containers, _containers(init_containers, host_network)),
         "overhead": (overhead, _rounded(overhead)),
         "volumes": (volumes, _complete_each(_volume, volumes)),
     }
+    if resources is not None:
+        completed = PodSpec(
+            containers=changes["containers"][1], init_containers=changes["init_containers"][1]
+        )
+        changes["resources"] = resources, _of_whole_pod(resources, completed)
     return {name: completed for name, (value, completed) in changes.items() if value != completed}
+
+
+def _of_whole_pod(resources: ResourceRequirements, spec: PodSpec) -> ResourceRequirements:
+    """The *resources* of the pod as a whole, as far as they are given, completed by those of the containers in
+    *spec*; requests that neither has are the limits."""
+    requests = _rounded(resources.requests)
+    limits = {
+        **{
+            name: amount
+            for name, amount in total_of(spec, limits_of).items()
+            if name.startswith(_HUGE_PAGES) and name not in requests
+        },
+        **_rounded(resources.limits),
+    }
+    if limits:
+        asked = {name: amount for name, amount in total_of(spec, requests_of).items() if name in _POD_LEVEL}
+        bounds = {
+            name: amount
+            for name, amount in limits.items()
+            if name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
+        }
+        requests = Map({**bounds, **asked, **requests})
+    return ResourceRequirements(limits=Map(limits), requests=requests)
 
 
 def _complete_each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -654,7 +685,16 @@ def _limit_range(limit_range: LimitRange) -> LimitRange:
     return replace(limit_range, spec=LimitRangeSpec(limits=tuple(limits)))
 
 
+def _namespace(namespace: Namespace) -> Namespace:
+    """*namespace* with its name as a label, for selectors of namespaces."""
+    if namespace.labels.get(_NAME_LABEL) == namespace.name:
+        return namespace
+    labels = Map({**namespace.labels, _NAME_LABEL: namespace.name})
+    return replace(namespace, metadata=replace(namespace.metadata, labels=labels))
+
+
 _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
+    Namespace: _namespace,
     Pod: _pod,
     Node: _node,
     PersistentVolume: _persistent_volume,

@@ -9,8 +9,10 @@ from kubeclassic.api.objects import (
     ContainerPort,
     ContainerStatus,
     Map,
+    Namespace,
     Node,
     NodeStatus,
+    ObjectMeta,
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -50,6 +52,26 @@ def test_limits_stand_in_for_absent_requests():
     container = asking(requests=amounts(cpu="0"), limits=amounts(cpu="1", memory="1Gi"))
     spec = completed(containers=(container,), init_containers=(container,))
     assert spec.containers[0].requests == spec.init_containers[0].requests == amounts(cpu="0", memory="1Gi")
+
+
+@pytest.mark.parametrize(
+    "limits, requests, expected",
+    [
+        ({"cpu": "3", "memory": "1Gi"}, {}, {"cpu": "500m", "memory": "1Gi"}),
+        ({"memory": "1Gi"}, {"cpu": "2"}, {"cpu": "2", "memory": "1Gi"}),
+        ({}, {"memory": "1Gi"}, {"memory": "1Gi", "hugepages-2Mi": "4Mi", "cpu": "500m"}),
+        ({}, {"memory": "1Gi", "hugepages-2Mi": "8Mi"}, {"memory": "1Gi", "hugepages-2Mi": "8Mi"}),
+        ({}, {}, {}),
+    ],
+)
+def test_requests_of_the_pod_as_a_whole(limits, requests, expected):
+    """Where a pod as a whole has resources and limits, it requests what its containers do, else its limits;
+    huge pages of its containers limit it."""
+    resources = ResourceRequirements(limits=amounts(**limits), requests=amounts(**requests))
+    pages = amounts(**{"hugepages-2Mi": "4Mi"}) if not limits else Map()
+    container = asking(requests=amounts(cpu="500m", gpu="1"), limits=pages)
+    spec = completed(resources=resources, containers=(container,))
+    assert spec.requests == amounts(**expected)
 
 
 def test_ports():
@@ -127,6 +149,14 @@ def test_storage_classes():
         with_defaults(StorageClass(volume_binding_mode="WaitForFirstConsumer")).volume_binding_mode
         == "WaitForFirstConsumer"
     )
+
+
+def test_namespaces():
+    """A namespace has its name as a label."""
+    metadata = ObjectMeta(name="shop", labels=Map(team="a"))
+    namespace = with_defaults(Namespace(metadata=metadata))
+    assert namespace.labels == {"team": "a", "kubernetes.io/metadata.name": "shop"}
+    assert with_defaults(namespace) is namespace
 
 
 def test_other_kinds_have_none():
