@@ -9,11 +9,11 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, near_names, wrong_type
-from .controlplane import usage
+from .controlplane import ADMISSION_KINDS, usage
 from .garbage import no_garbage_collection
 from .load import GIVEN_BEFORE, ByKey, Loaded, find_waiting, load, load_given, take_in
 from .meaning import ZONES, zone_of
-from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass, why_not_waiting
+from .objects import JsonObject, KubeObject, Node, Pod, why_not_waiting
 from .reading import Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
@@ -319,7 +319,7 @@ class Cluster:
 
     def _put(self, item: KubeObject) -> None:
         self._objects[item.identity] = item
-        if isinstance(item, PriorityClass | StorageClass):
+        if isinstance(item, ADMISSION_KINDS):
             self._classes[item.identity] = item
         for follower in tuple(self._followers):
             follower.put(item)

@@ -1,4 +1,4 @@
-"""The API server's admission of new pods and claims: priority classes, the default storage class, limits and
+"""The API server's admission of new pods and claims: priority classes, the default storage class, LimitRanges and
 quotas; and the defaults that it fills in before it stores an object, as far as scheduling reads them.
 
 Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
@@ -52,6 +52,7 @@ from ..objects import (
     Volume,
     VolumeSource,
     notation,
+    of_kind,
 )
 from ..reading import Notice
 
@@ -66,6 +67,10 @@ _IS_DEFAULT_CLASS = (
 )
 
 
+ADMISSION_KINDS = (LimitRange, PriorityClass, StorageClass)
+"""The kinds whose objects decide how others are admitted."""
+
+
 @attrs.frozen(repr=False)
 class Admitted:
     """The objects after admission, in order, and the refused ones with their reasons."""
@@ -77,10 +82,10 @@ class Admitted:
 def admit(
     objects: Iterable[KubeObject], existing: Iterable[KubeObject] = (), *, priorities: bool = True
 ) -> Admitted:
-    """Give new pods their priority and new claims the default storage class.
+    """Give new pods their priority and what LimitRanges fill in, and new claims the default storage class.
 
-    Priority classes and storage classes come from *objects* and *existing*, the objects of a cluster.
-    Without *priorities*, as where gate PodPriority is off, new pods lose their priority and the name of its
+    Objects of :data:`ADMISSION_KINDS` come from *objects* and *existing*, the objects of a cluster. A pod on a
+    node is not refused for its amounts. Without *priorities*, as where gate PodPriority is off, new pods lose their priority and the name of its
     class, and no class is looked up.
     """
     new = tuple(objects)
@@ -95,17 +100,22 @@ def admit(
         if isinstance(item, StorageClass)
         and any(item.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
     ]
+    limits = dict[str, list[LimitRange]]()
+    for limit_range in sorted(of_kind(LimitRange, everything), key=lambda limit_range: limit_range.name):
+        limits.setdefault(limit_range.namespace, []).append(limit_range)
     admitted = list[KubeObject]()
     refused = list[tuple[KubeObject, str]]()
     for item in new:
         outcome: KubeObject | str = item
         if item.metadata.creation_timestamp is not None:
             pass
-        elif isinstance(item, Pod) and priorities:
-            outcome = _with_priority(item, classes, default)
-        elif isinstance(item, Pod):  # Upstream: pkg/api/pod/util.go
-            if item.spec.priority is not None or item.spec.priority_class_name:
-                outcome = replace(item, spec=replace(item.spec, priority=None, priority_class_name=""))
+        elif isinstance(item, Pod):
+            ranges = limits.get(item.namespace, ())
+            pod = with_limits(item, ranges)
+            fault = None if pod.node_name else out_of_bounds(pod, ranges)
+            outcome = fault or (
+                _with_priority(pod, classes, default) if priorities else _without_priority(pod)
+            )
         elif isinstance(item, PersistentVolumeClaim):
             outcome = _with_storage_class(item, storage)
         if isinstance(outcome, str):
@@ -148,6 +158,13 @@ def _with_priority(
     )
 
 
+def _without_priority(pod: Pod) -> Pod:
+    # Upstream: pkg/api/pod/util.go
+    if pod.spec.priority is None and not pod.spec.priority_class_name:
+        return pod
+    return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
+
+
 def _with_storage_class(
     claim: PersistentVolumeClaim, defaults: list[StorageClass]
 ) -> PersistentVolumeClaim | str:
@@ -166,12 +183,6 @@ def _with_storage_class(
 
 CONTAINER = "Container"
 POD = "Pod"
-
-
-def limit_ranges(objects: Iterable[KubeObject], namespace: str) -> list[LimitRange]:
-    """The LimitRanges of *namespace* among *objects*, by name."""
-    ranges = (item for item in objects if isinstance(item, LimitRange) and item.namespace == namespace)
-    return sorted(ranges, key=lambda item: item.name)
 
 
 def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:

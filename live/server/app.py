@@ -19,8 +19,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from ...api.controlplane import admit, with_defaults
-from ...api.objects import JsonObject, KubeObject, Node, Pod, PriorityClass
+from ...api.controlplane import ADMISSION_KINDS, admit, with_defaults
+from ...api.objects import JsonObject, KubeObject, Node, Pod
 from ...api.ownfields import compact_json
 from ...api.words import count_of
 from ...core.arrays import Ints, Mask, Rows, Scores
@@ -82,7 +82,7 @@ class ServedCluster(SchedulingState):
     """Name -> a node's JSON form and what it says, of the latest request."""
     _asked_pods: dict[str, Pod] = Factory(dict)
     """UID -> pod of an earlier question."""
-    _classes: dict[str, PriorityClass] = Factory(dict)
+    _classes: dict[tuple[str, str], KubeObject] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         # Pods of all schedulers wait here: their nominations count, whichever of them tries the pod.
@@ -113,8 +113,8 @@ class ServedCluster(SchedulingState):
     def put(self, item: KubeObject) -> None:
         """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is
         another pod."""
-        if isinstance(item, PriorityClass):
-            self._classes[item.key] = item
+        if isinstance(item, ADMISSION_KINDS):
+            self._classes[item.identity] = item
         elif isinstance(item, Node):
             self._given_nodes.pop(item.name, None)
         elif isinstance(item, Pod):
@@ -125,8 +125,8 @@ class ServedCluster(SchedulingState):
 
     def delete(self, item: KubeObject) -> None:
         """An object was deleted; only its kind and key matter. An unknown object is ignored."""
-        if isinstance(item, PriorityClass):
-            self._classes.pop(item.key, None)
+        if isinstance(item, ADMISSION_KINDS):
+            self._classes.pop(item.identity, None)
         elif isinstance(item, Node):
             self._given_nodes.pop(item.name, None)
         self.router.delete(item)

@@ -22,12 +22,9 @@ from ...api.controlplane import (
     counts_claim,
     exceeded,
     hard,
-    limit_ranges,
-    out_of_bounds,
     templates_in,
     unspecified,
     usage,
-    with_limits,
 )
 from ...api.garbage import no_garbage_collection
 from ...api.load import Loaded
@@ -189,7 +186,7 @@ class CapacityQuestion:
                 counting = [account for account in accounts if counts_claim(account.quota, claim)]
                 charges.append(QuotaCharge(claim_usage(claim), counting, claim.name))
             counting = [account for account in accounts if counts(account.quota, pod)]
-            reason = refused or out_of_bounds(pod, limit_ranges(objects, pod.namespace))
+            reason = refused
             for account in counting:
                 reason = reason or unspecified(account.quota, pod)
             charges.append(QuotaCharge(usage(pod), counting, refused=reason))
@@ -307,9 +304,7 @@ def _admitted(
 ) -> tuple[PodTemplate, str | None]:
     """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or
     None."""
-    all_objects = (*objects, *template.objects)
-    pod = with_limits(template.pod, limit_ranges(all_objects, template.pod.namespace))
-    admission = admit([pod, *template.objects, *template.claims], objects, priorities=priorities)
+    admission = admit([template.pod, *template.objects, *template.claims], objects, priorities=priorities)
     if admission.refused:
         return template, admission.refused[0][1]
     ready = of_kind(Pod, admission.objects)[0]
@@ -507,16 +502,16 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
     free = dict(zip(room.resources, room.free, strict=True))
     shortages = []
     for resource, names in nodes.items():
-        remaining = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
+        remaining = sum(free[resource][room.at(set(names))].tolist()) if resource in free else 0
         shortages.append(CopyShortage(resource, len(names), tuple(names[:MOST_NAMED]), remaining))
     beyond = room.at(failed) & ~room.at(short)
     stranded = {}
     out_of_reach = {}
     for resource, amounts in free.items():
         others = room.at({name: missing for name, missing in short.items() if resource not in missing})
-        if amount := int(amounts[others].sum()):
+        if amount := sum(amounts[others].tolist()):
             stranded[resource] = amount
-        if amount := int(amounts[beyond].sum()):
+        if amount := sum(amounts[beyond].tolist()):
             out_of_reach[resource] = amount
     error: Literal["SchedulingGated", "SchedulerError"] = (
         "SchedulingGated" if decision.is_gated else "SchedulerError"

@@ -1,8 +1,9 @@
-"""Priorities by class and the default storage class."""
+"""Priorities by class, limits and the default storage class."""
 
 import pytest
+import yaml
 
-from kubeclassic.api.controlplane.admission import admit
+from kubeclassic.api.controlplane.admission import admit, with_defaults
 from kubeclassic.api.objects import (
     Map,
     ObjectMeta,
@@ -13,6 +14,7 @@ from kubeclassic.api.objects import (
     PriorityClass,
     StorageClass,
 )
+from kubeclassic.api.reading.decode import decode
 
 
 def priority_class(name, value, default=False, policy=None):
@@ -93,6 +95,44 @@ def test_created_pods_stay():
         spec=PodSpec(priority_class_name="gone"),
     )
     assert admit([pod], [priority_class("d", 5, True)]).objects == (pod,)
+
+
+# --- LimitRanges --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "metadata, node, cpu, outcome",
+    [
+        ("{name: p, namespace: shop}", "", {}, "500m"),
+        ("{name: p, namespace: shop}", "", {"cpu": "1"}, "1"),
+        ("{name: p, namespace: other}", "", {}, "None"),
+        ("{name: p, namespace: shop, creationTimestamp: '2020-01-01T00:00:00Z'}", "", {}, "None"),
+        (
+            "{name: p, namespace: shop}",
+            "",
+            {"cpu": "3"},
+            "maximum cpu usage per Container is 2, but limit is 3",
+        ),
+        ("{name: p, namespace: shop}", "a", {"cpu": "3"}, "3"),
+    ],
+)
+def test_limit_ranges(metadata, node, cpu, outcome):
+    """A new pod has the requests and limits of its namespace's LimitRanges, and keeps to their bounds, unless it
+    is on a node."""
+    limits = [{"type": "Container", "defaultRequest": {"cpu": "500m"}, "max": {"cpu": "2"}}]
+    limit_range = {
+        "kind": "LimitRange",
+        "metadata": {"name": "l", "namespace": "shop"},
+        "spec": {"limits": limits},
+    }
+    spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"limits": cpu}}]}
+    pod = {"kind": "Pod", "metadata": yaml.safe_load(metadata), "spec": spec}
+    known, item = (with_defaults(decode({"apiVersion": "v1", **document})) for document in (limit_range, pod))
+    found = admit([item], [known])
+    if found.refused:
+        assert found.refused[0][1] == outcome
+    else:
+        assert str(found.objects[0].spec.containers[0].requests.get("cpu")) == outcome
 
 
 # --- Default storage class ----------------------------------------------------------------------------------
