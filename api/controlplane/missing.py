@@ -33,6 +33,7 @@ PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, Statefu
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 
 NO_OWNER = "its {} is not in the input, so its pods are not spread by owner (kubectl get {})"
+UNREAD_CLASS = "RuntimeClass {} is not read: its overhead, nodeSelector and tolerations count only if they are in the pod"
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
@@ -65,6 +66,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         ):
             yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
         texts = set()
+        if pod.spec.runtime_class_name and not pod.metadata.creation_timestamp:
+            texts.add(UNREAD_CLASS.format(pod.spec.runtime_class_name))
         for volume in pod.spec.volumes:
             if name := volume.persistent_volume_claim:
                 texts.add(_missing_part(pod, name, index))

@@ -247,6 +247,7 @@ class PodSpec(Part):
     requests: ClassVar[Quantities] = shortcut("resources.requests")
     host_network: bool = False
     host_users: bool | None = None
+    runtime_class_name: str = ""
     active_deadline_seconds: Int64 | None = None
 
     @property

@@ -41,6 +41,14 @@ def test_only_kinds_that_are_read(kind, lines):
     assert len(told(node("a"), pod("p", metadata=owned_by(kind)))) == lines
 
 
+@pytest.mark.parametrize("metadata, lines", [({}, 1), ({"creationTimestamp": "2020-01-01T00:00:00Z"}, 0)])
+def test_runtime_classes(metadata, lines):
+    """A pod that no API server has admitted may lack what its RuntimeClass adds."""
+    assert told(pod("p", metadata=metadata, runtimeClassName="kata")) == lines * [
+        missing.UNREAD_CLASS.format("kata")
+    ]
+
+
 def test_not_of_pods_on_nodes():
     """Owners of pods that have a node are not missed."""
     assert told(node("a"), pod("p", on="a", metadata=owned_by())) == []
