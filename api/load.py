@@ -176,7 +176,7 @@ def load(
 
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json``
     and ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server
-    would do it (:func:`~.controlplane.admission.with_defaults`). Fields that the API does not have and keys
+    would do it (:func:`~.controlplane.defaults.with_defaults`). Fields that the API does not have and keys
     given twice are warnings, as is what an API server refuses (:mod:`~.reading.validation`); *strict_fields*
     refuses them. Of two objects with one name the last counts, but a node may be given only once. Documents
     of *raw_kinds*, by default workloads and ConfigMaps, are also kept in JSON form; with *keeps_manifests*

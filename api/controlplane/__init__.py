@@ -4,6 +4,7 @@ workloads."""
 from __future__ import annotations
 
 from .admission import *
+from .defaults import *
 from .deviceclaims import *
 from .missing import *
 from .workloads import *

@@ -37,6 +37,7 @@ UNREAD_CLASS = "RuntimeClass {} is not read: its overhead, nodeSelector and tole
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
+NO_PROVISIONING = "its claim has no volume: its class binds at once, and no provisioner runs here (WaitForFirstConsumer needs none)"
 NO_DOMAIN = "no node has the label {}, over which it has a hard constraint, so there is nothing to count"
 OTHER_NAME = "its image {} is on nodes as {}, and names are compared literally, so ImageLocality does not find it there"
 NO_PODS = "no Pod in the input, so nodes count as empty (kubectl get pods -A)"
@@ -206,4 +207,11 @@ def _missing_part(pod: Pod, name: str, index: _Index) -> str:
         return NO_CLAIM
     if claim.spec.volume_name:
         return "" if index.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
-    return NO_CLASS if claim.storage_class and not index.has(StorageClass, claim.storage_class) else ""
+    if not claim.storage_class:
+        return ""
+    storage_class = index.get(StorageClass, claim.storage_class)
+    if storage_class is None:
+        return NO_CLASS
+    is_provisioned = storage_class.provisioner not in ("", NO_PROVISIONER)
+    is_new = is_provisioned and not claim.metadata.creation_timestamp
+    return NO_PROVISIONING if is_new and storage_class.volume_binding_mode == "Immediate" else ""

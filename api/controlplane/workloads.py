@@ -42,7 +42,7 @@ from ..objects import (
     claim_volume,
 )
 from ..reading import Mismatch, Notice, ReadBy, decode_kind, describe, is_built_in, one_of, read, whole
-from .admission import with_defaults
+from .defaults import with_defaults
 
 # --- Workloads as values, and which pods belong to which of them --------------------------------------------
 # A pod belongs to a workload by owner reference, else by selector, as controllers adopt pods without a
@@ -467,14 +467,13 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     if unknown:
         expansion.notice(deployment, LOST_REPLICA_SETS)
     missing = deployment.spec.replicas - sum(len(lost_set.pods) for lost_set in lost)
-    if not replica_sets and not lost and deployment.spec.paused:
-        return
-    if not replica_sets:
+    if not replica_sets and (lost or not deployment.spec.paused):
         template_hash = lost[-1].hash if lost else deployment.template_hash()
         newest = _replica_set(deployment, lost[-1] if lost else None)
         if not lost:
             _add_replica_set(expansion, deployment, newest.metadata, template_hash)
         expansion.add_pods(newest, missing, {HASH_LABEL: template_hash} if template_hash else None)
+    if not replica_sets:
         return
     *older, newest = replica_sets
     for replica_set in older:
@@ -601,14 +600,13 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     spec = workload.spec
     if spec.suspend or workload.is_finished:
         return
-    parallelism = 1 if spec.parallelism is None else spec.parallelism
-    succeeded = workload.status.succeeded
-    number = min(parallelism, (spec.completions or 0) - succeeded)
-    if spec.completions is None:
-        # Once a pod has succeeded, those that run empty the queue, and none is added.
-        number = 0 if succeeded else parallelism
-    labels = {f"{prefix}job-name": workload.name for prefix in ("batch.kubernetes.io/", "")}
-    expansion.top_up(workload, number, labels)
+    number = 1 if spec.parallelism is None else spec.parallelism
+    if spec.completions is not None:
+        number = min(number, spec.completions - workload.status.succeeded)
+    elif workload.status.succeeded:
+        return  # those that run empty the queue
+    names = ("batch.kubernetes.io/job-name", "job-name")
+    expansion.top_up(workload, number, dict.fromkeys(names, workload.name))
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:

@@ -2,7 +2,7 @@
 and which fields the API has.
 
 A null counts as absent; unknown fields are ignored; no defaults are filled in (see
-:mod:`..controlplane.admission`). Strict decoding refuses unknown words in enumerations as the API server
+:mod:`..controlplane.defaults`). Strict decoding refuses unknown words in enumerations as the API server
 would; lenient decoding keeps them.
 """
 

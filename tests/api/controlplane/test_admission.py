@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from kubeclassic.api.controlplane.admission import admit, with_defaults
+from kubeclassic.api.controlplane import admit, with_defaults
 from kubeclassic.api.objects import (
     Map,
     ObjectMeta,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubeclassic.api.controlplane.admission import with_defaults
+from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import (
     RBD,
     Container,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubeclassic.api.controlplane.admission import with_defaults
+from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import KINDS, KubeObject, Node, ObjectMeta, Pod
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.ownfields import compact_json, current_manifest
