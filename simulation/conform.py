@@ -80,8 +80,6 @@ def _configured(release: Release, config: JsonObject) -> Algorithm | KubeSchedul
 
 
 Items = list[tuple[str, KubeObject]]
-LONGEST_LINE = 1 << 27
-"""The most bytes of one case or answer."""
 _BEGINNINGS = re.compile(
     r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )"
 )

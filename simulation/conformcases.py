@@ -29,6 +29,8 @@ from ..framework.queue.events import EVENTS
 from ..framework.queue.queue import queue_for
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 
+# --- scripts of the queue -----------------------------------------------------------------------------------
+
 START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 """The time at which every script begins, in nanoseconds since 1970."""
 
@@ -130,9 +132,8 @@ class Player:
         elif op == "move":
             self.move(operation.get("event", ""))
         elif op == "unschedulable":
-            flight = self._flights.pop(operation["pod"], None)
-            if flight is not None:
-                popped, cycle = flight
+            if pod_or_key in self._flights:
+                popped, cycle = self._flights.pop(pod_or_key)
                 if "object" in operation:
                     popped = popped.read_again(_pod(operation["object"]))
                 popped.plugins = frozenset(operation.get("plugins", ()))

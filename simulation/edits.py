@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -49,17 +49,7 @@ from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
 from .evictions import Replacements, claims_left_by, is_daemon, is_replaced_already, made_new, stays_with_node
-from .fieldchanges import (
-    AMOUNTS,
-    EVERY,
-    HUGE_PAGES,
-    NATIVE,
-    REMOVE,
-    EditError,
-    FieldChange,
-    path_for,
-    text_of,
-)
+from .fieldchanges import AMOUNTS, EVERY, REMOVE, EditError, FieldChange, text_of
 
 # --- nodes to add -------------------------------------------------------------------------------------------
 
@@ -144,33 +134,26 @@ class NodeKind:
 
     def names(self, count: int) -> list[str]:
         """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
-        names: list[str] = []
-        number = 0
-        while len(names) < count:
-            number += 1
-            if (name := f"{self.name}-{number}") not in self.used_names:
-                names.append(name)
-        return names
+        return list(islice(_free_names(self.name, self.used_names), count))
 
-    def copies(self, count: int) -> list[KubeObject]:
+    def copies(self, count: int) -> Iterator[KubeObject]:
         """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of
         DaemonSets on it."""
-        objects: list[KubeObject] = []
         for name in self.names(count):
             labels = Map({**self.node.labels, HOSTNAME: name})
-            objects.append(
-                replace(
-                    self.node, metadata=replace(self.node.metadata, name=name, labels=labels), manifest=None
-                )
-            )
+            metadata = replace(self.node.metadata, name=name, labels=labels)
+            yield replace(self.node, metadata=metadata, manifest=None)
             if self.csi is not None:
-                objects.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
-            objects += slices_like(self.slices, self.name, name)
+                yield replace(self.csi, metadata=replace(self.csi.metadata, name=name))
+            yield from slices_like(self.slices, self.name, name)
             for pod in self.daemons:
-                objects.append(
-                    replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name)
-                )
-        return objects
+                metadata = replace(pod.metadata, name=f"{pod.name}-{name}")
+                yield replace(pod, metadata=metadata).bound_to(name)
+
+
+def _free_names(stem: str, taken: Collection[str]) -> Iterator[str]:
+    """``STEM-1``, ``STEM-2`` and so on, without those *taken*."""
+    return (name for number in count(1) if (name := f"{stem}-{number}") not in taken)
 
 
 def new_node(node: Node) -> Node:
@@ -192,7 +175,7 @@ def new_node(node: Node) -> Node:
 Pair = tuple[KubeObject | None, KubeObject | None]
 """An object before and after an edit; None: it does not exist."""
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
-VERBS: Mapping[str, str] = {
+VERBS = {
     "delete": "delete KIND SELECTOR, such as 'delete pod web/a'",
     "copy": "copy node NAME, copy pod NAME or copy device DRIVER/POOL/DEVICE to NODE, with x3 behind it for three of it",
     "cordon": "cordon node SELECTOR",
@@ -200,6 +183,8 @@ VERBS: Mapping[str, str] = {
 }
 """Verb of an edit of whole objects -> how it is written."""
 OF_VERBS = {"copy": ("Node", "Pod", "ResourceSlice"), "cordon": ("Node",), "drain": ("Node",)}
+NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
+HUGE_PAGES = "hugepages-"
 PATTERN_MARKS = "*?["
 LIKE = "like:"
 """The prefix of a pod's name that also chooses the other pods of its controller."""
@@ -257,16 +242,15 @@ class Edit:
             if verb:
                 return edit._with_words(rest)
             changes = []
-            for change in rest:
-                field, operator, value = FieldChange.split(change)
-                path = path_for(kind, field)
-                changes.append(FieldChange(path, operator, value))
-                for before, step in pairwise(path):
+            for word in rest:
+                change = FieldChange.parse(kind, word)
+                changes.append(change)
+                for before, step in pairwise(change.path):
                     name = step.name
                     if (
                         before.name in AMOUNTS
                         and step.is_free
-                        and operator != REMOVE
+                        and change.operator != REMOVE
                         and "/" not in name
                         and not name.startswith(HUGE_PAGES)
                         and name not in NATIVE
@@ -286,10 +270,8 @@ class Edit:
         if is_of_devices and remaining[:1] == ["to"]:
             to = "".join(remaining[1:2])
             remaining = remaining[2:]
-        if self.verb in OF_VERBS:
-            is_known = self.kind in OF_VERBS[self.verb]
-        else:
-            is_known = self.kind not in WORKLOADS
+        kinds = OF_VERBS.get(self.verb)
+        is_known = self.kind not in WORKLOADS if kinds is None else self.kind in kinds
         is_copy = self.verb == "copy"
         if remaining or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
@@ -357,9 +339,9 @@ class Edit:
 
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
         """
+        if self.verb == "copy":
+            return [(None, new) for new in self._copies(objects, chosen)]
         if self.verb:
-            if self.verb == "copy":
-                return [(None, new) for new in self._copies(objects, chosen)]
             return list(self._removals(objects, chosen))
         pairs: list[Pair] = [
             (item, after) for item in chosen if (after := self._apply_to(item, defaults)) is not item
@@ -388,15 +370,9 @@ class Edit:
         slices = of_kind(ResourceSlice, objects)
         for original in chosen:
             if isinstance(original, Pod):
-                names = (
-                    f"{original.name}-{number}"
-                    for number in count(1)
-                    if f"{original.namespace}/{original.name}-{number}" not in keys_in_use
-                )
-                for name in islice(names, self.count):
-                    pod, claims = claims_made_for(
-                        made_new(original, name, f"{original.namespace}/{name}"), templates
-                    )
+                for key in islice(_free_names(original.key, keys_in_use), self.count):
+                    new = made_new(original, key.rpartition("/")[2], key)
+                    pod, claims = claims_made_for(new, templates)
                     yield from (*claims, pod)
             elif isinstance(original, ResourceSlice):
                 if not any(item.name == self.to for item in of_kind(Node, objects)):
@@ -416,20 +392,16 @@ class Edit:
             return
         names = {item.name for item in of_kind(Node, chosen)}
         running = [item for item in of_kind(Pod, objects) if item.node_name in names]
-        yield from ((pod, None) for pod in running if self.verb == "delete" and stays_with_node(pod))
         leaving = [pod for pod in running if not stays_with_node(pod)]
-        yield from ((pod, None) for pod in leaving)
+        staying = [pod for pod in running if self.verb == "delete" and stays_with_node(pod)]
+        yield from ((pod, None) for pod in (*staying, *leaving))
         removed = [*leaving, *of_kind(Pod, chosen)]
         # The claims to devices of these pods once they are gone, and the replacements of the pods.
         claims = {item.key: item for item in of_kind(ResourceClaim, objects)}
         after: dict[str, ResourceClaim | None] = {**claims}
         for pod in removed:
-            after.update(
-                (claim.key, remainder)
-                for claim, remainder in claims_left_by(
-                    pod, [claim for claim in after.values() if claim is not None]
-                )
-            )
+            left = [claim for claim in after.values() if claim is not None]
+            after.update((claim.key, remainder) for claim, remainder in claims_left_by(pod, left))
         yield from ((claim, after[key]) for key, claim in claims.items() if after[key] is not claim)
         templates = templates_in(objects)
         replacements = Replacements.beside(objects)
@@ -446,10 +418,8 @@ class Edit:
             # A pod whose class of priority changes loses the old priority, one whose priority changes the
             # class.
             old = CLASS_FIELDS if CLASS_FIELDS[0] in fields else CLASS_FIELDS[:1]
-            stays = {
-                **before,
-                "spec": {key: value for key, value in before.get("spec", {}).items() if key not in old},
-            }
+            spec = before.get("spec", {})
+            stays = {**before, "spec": {key: spec[key] for key in spec if key not in old}}
         after = self.made(stays)
         if after == before:
             return item

@@ -32,6 +32,8 @@ from ..api.words import listed
 from ..core.engine import Engine
 from ..core.run import Run
 
+# --- disruption budgets -------------------------------------------------------------------------------------
+
 MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
@@ -125,13 +127,12 @@ class Budgets:
         """The budgets of *pod*; pods without labels have none."""
         if pod.namespace not in self._by_namespace or not pod.labels:
             return ()
-        allowances = self._by_pod_labels.get((pod.namespace, pod.labels))
-        if allowances is None:
-            allowances = tuple(
+        key = pod.namespace, pod.labels
+        if key not in self._by_pod_labels:
+            self._by_pod_labels[key] = tuple(
                 allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels)
             )
-            self._by_pod_labels[pod.namespace, pod.labels] = allowances
-        return allowances
+        return self._by_pod_labels[key]
 
     def blocking(self, pod: Pod) -> str | None:
         """The reason why *pod* may not be evicted now; None if it may."""
@@ -159,18 +160,22 @@ class Budgets:
 
     def used(self) -> tuple[BudgetUse, ...]:
         """The budgets that allowed, or suffered, an eviction."""
-        everyone = (allowance for entries in self._by_namespace.values() for _, allowance in entries)
         return tuple(
-            BudgetUse(
-                allowance.key, allowance.allowed, allowance.evictions, allowance.lowest, allowance.remaining
-            )
-            for allowance in everyone
-            if allowance.evictions
+            BudgetUse(each.key, each.allowed, each.evictions, each.lowest, each.remaining)
+            for allowances in self._by_namespace.values()
+            for _, each in allowances
+            if each.evictions
         )
 
 
+# --- drains -------------------------------------------------------------------------------------------------
+
 MIRROR = "kubernetes.io/config.mirror"
 """The annotation of the mirror pod of a static pod."""
+KUBELET = "Node"
+"""The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
+SAME_NAME = "StatefulSet"
+"""The kind of owner whose new pods have the names of the old ones."""
 
 
 @frozen
@@ -250,10 +255,6 @@ def is_replaced_already(pod: Pod) -> bool:
 
 
 # --- replacements -------------------------------------------------------------------------------------------
-
-KUBELET = "Node"
-"""The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
-SAME_NAME = "StatefulSet"
 
 
 @define(eq=False, repr=False)

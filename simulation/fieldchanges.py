@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,7 @@ LABELS = ("labels", "annotations", "nodeSelector", "matchLabels")
 AMOUNTS = ("requests", "limits", "allocatable", "capacity")
 FREE_KEYS = frozenset((*LABELS, *AMOUNTS, "parameters", "overhead"))
 """Fields whose keys are anything: all that follows their dot is one key, which may have dots itself."""
-OWN_FREE_KEYS: Mapping[str, frozenset[str]] = {
+OWN_FREE_KEYS = {
     **dict.fromkeys(
         ("CSINode", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"),
         frozenset(LABELS),
@@ -72,9 +72,8 @@ def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
             break
         match = _STEP.match(text, at)
         if match is None:
-            raise EditError(
-                f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
-            )
+            steps.clear()
+            break
         steps.append(Step(match[1]))
         is_free = match[1] in free
         steps += [
@@ -134,6 +133,8 @@ def _kind_of(value: Any) -> str:
     return f"the value {value!r}"
 
 
+# --- fields by kind -----------------------------------------------------------------------------------------
+
 TOP = ("metadata", "spec", "status")
 FIXED = (
     "apiVersion",
@@ -146,7 +147,7 @@ FIXED = (
     "uid",
 )
 """Fields that say which object it is; they do not change."""
-POD_TEMPLATES: Mapping[str, str] = {
+POD_TEMPLATES = {
     **dict.fromkeys(
         ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"),
         "spec.template.spec",
@@ -198,9 +199,7 @@ def path_for(kind: str, text: str) -> Path:
         raise EditError(
             f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(field)}"?'
         )
-    if field in TOP or field in FIXED:
-        before = ""
-    elif field in ("labels", "annotations"):
+    if field in ("labels", "annotations"):
         before = "metadata"
     elif pods is not None and field in ("requests", "limits"):
         before = f"{pods}.containers[{EVERY}].resources"
@@ -210,13 +209,15 @@ def path_for(kind: str, text: str) -> Path:
         before = "status"
     elif kind == "PersistentVolumeClaim" and field == "requests":
         before = "spec.resources"
-    elif kind in WITHOUT_SPEC:
+    elif field in TOP or field in FIXED or kind in WITHOUT_SPEC:
         before = ""
     whole_path = (*(parse_path(before) if before else ()), *path)
     if text_of(whole_path) in FIXED:
         raise EditError(f'expected another field, got "{text}", which says which object it is')
     return whole_path
 
+
+# --- taints and tolerations ---------------------------------------------------------------------------------
 
 _SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*))?")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -254,6 +255,8 @@ def _parts(field: str, text: str) -> tuple[str, str | None, str]:
     return match["key"], match["value"], effect
 
 
+# --- changes ------------------------------------------------------------------------------------------------
+
 ADD = "+="
 TIMES = "*="
 REMOVE = "-"
@@ -271,17 +274,18 @@ class FieldChange:
     value: str
 
     @classmethod
-    def split(cls, text: str) -> tuple[str, str, str]:
-        """Field, operator and value of *text*. Raises :class:`EditError`.
+    def parse(cls, kind: str, text: str) -> FieldChange:
+        """The change in *text* for objects of *kind*. Raises :class:`EditError`.
 
-        >>> FieldChange.split("requests.cpu*=0.5"), FieldChange.split("labels.pool=a=b"), FieldChange.split("nodeSelector.pool-")
-        (('requests.cpu', '*=', '0.5'), ('labels.pool', '=', 'a=b'), ('nodeSelector.pool', '-', ''))
+        >>> texts = ("requests.cpu*=0.5", "labels.pool=a=b", "nodeSelector.pool-")
+        >>> [(change.operator, change.value) for change in (FieldChange.parse("Pod", text) for text in texts)]
+        [('*=', '0.5'), ('=', 'a=b'), ('-', '')]
         """
         match = _WRITTEN.fullmatch(text)
         if match is not None:
-            return match[1], match[2], match[3]
+            return cls(path_for(kind, match[1]), match[2], match[3])
         if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
-            return text[:-1], REMOVE, ""
+            return cls(path_for(kind, text[:-1]), REMOVE, "")
         raise EditError(
             f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"'
         )
@@ -327,21 +331,25 @@ class FieldChange:
             return {key: child for key, child in before.items() if key != value} or None
         if not isinstance(before, list):
             raise EditError("got -= where there is neither a list nor an object")
-        remaining = []
         if name in ("taints", "tolerations") and not value.lstrip().startswith("{"):
             # Leave out items with the key, and with the value and effect if the text has them.
             key, taint_value, effect = _parts(name, value)
-            for item in before:
-                is_meant = isinstance(item, dict) and key in ("*", item.get("key"))
-                is_meant = is_meant and taint_value in (None, item.get("value") or "")
-                remaining += [] if is_meant and (not effect or item.get("effect") == effect) else [item]
-            return remaining or None
-        meant = read_value(value)
-        keys = ("name", "key", "topologyKey")
-        for item in before:
-            remaining += (
-                [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
-            )
+            remaining = [
+                item
+                for item in before
+                if not isinstance(item, dict)
+                or key not in ("*", item.get("key"))
+                or taint_value not in (None, item.get("value") or "")
+                or effect not in ("", item.get("effect"))
+            ]
+        else:
+            meant = read_value(value)
+            keys = ("name", "key", "topologyKey")
+            remaining = [
+                item
+                for item in before
+                if item != meant and not (isinstance(item, dict) and meant in map(item.get, keys))
+            ]
         return remaining or None
 
 
@@ -355,7 +363,3 @@ def read_value(text: str) -> Any:
     if len(values) > 1:
         raise EditError(f'expected YAML, got the value "{text}"')
     return values[0] if values else None
-
-
-NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
-HUGE_PAGES = "hugepages-"

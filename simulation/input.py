@@ -252,15 +252,15 @@ def scenario_of(
     """
     texts = edits_of(edits)
     more = parts_of("pods", pods)
-    parts = () if isinstance(cluster, Cluster) else parts_of("cluster", cluster)
+    whole = cluster if isinstance(cluster, Cluster) else None
+    parts = parts_of("cluster", cluster) if whole is None else ()
     paths = _paths(parts)
     others = _paths(more)
-    if not isinstance(cluster, Cluster) and len(paths) == len(parts) and len(others) == len(more):
+    if whole is None and len(paths) == len(parts) and len(others) == len(more):
         return Files.read(paths, others, defaults=defaults, edits=texts).scenario(
             scheduler_names, priorities=priorities
         )
     parsed = parsed_edits(texts, defaults)
-    whole = cluster if isinstance(cluster, Cluster) else None
     return sorted_out(_inventory(whole, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 

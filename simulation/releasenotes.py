@@ -73,6 +73,9 @@ CAPACITY_STAYS = (
 SPREADING = "EvenPodsSpread"
 
 
+# --- fields -------------------------------------------------------------------------------------------------
+
+
 @attrs.frozen(repr=False)
 class NewerField:
     """A field that not every release reads. Without its gate a release does not read it."""
@@ -383,7 +386,7 @@ def release_notices(
         )
     yield from (Unread("", sentence) for sentence in algorithm.unread)
     unread = [(field, field.unread("", algorithm)) for field in FIELDS if not field.is_read(algorithm)]
-    pods = [*(item for item in objects if type(item) is Pod), *pending]
+    pods = [*of_kind(Pod, objects), *pending]
     for pod in pods:
         for field, notice in unread:
             if field.has(pod):
@@ -441,17 +444,10 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
     what = f"release {release.version} ignores its zone: it has label {TOPOLOGY_ZONE} and not {BETA_ZONE}"
-    unread = Unread(
-        "",
-        what,
-        "zone",
-        f"{release.version} does not support label {TOPOLOGY_ZONE}",
-        "metadata.labels",
-        release.version,
-    )
+    reason = f"{release.version} does not support label {TOPOLOGY_ZONE}"
     for item in objects:
         if isinstance(item, Node) and has_newer_zone_alone(item):
-            yield attrs.evolve(unread, where=f"Node {item.name}")
+            yield Unread(f"Node {item.name}", what, "zone", reason, "metadata.labels", release.version)
 
 
 def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterable[Pod]) -> Iterator[Notice]:
@@ -496,10 +492,9 @@ def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> It
     if newest is not None and not is_of(newest[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         minor = minor_of(newest[1])
+        reason = f"the nodes run {minor}, and are"
         if server:
             reason = f"the API server is of {minor}, and the cluster is"
-        else:
-            reason = f"the nodes run {minor}, and are"
         yield Unread("", f"{reason} evaluated as {nearest}", release=release.version)
 
 

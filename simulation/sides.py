@@ -59,14 +59,14 @@ _WAYS = {
     for name, rule in rule_facts().items()
     if rule.kind in ("priority", "argument")
 }
-SUCCESSORS: Mapping[str, Names] = {
+SUCCESSORS = {
     name: way[at:]
     for rule, plugins in _WAYS.items()
     for way in [(rule, *plugins)]
     for at, name in enumerate(way[:-1], 1)
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
-OF_ARGUMENTS: Mapping[str, Names] = {
+OF_ARGUMENTS = {
     "requestedtocapacityratio": ("NodeResourcesFit",),
     "nodelabel": _WAYS["labelPreference"],
     "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
@@ -228,14 +228,14 @@ def node_views(
     """Node that fits -> its place among the feasible rows."""
     for node in nodes:
         row = engine.row_of(node)
-        if details is None or row is None:
+        if row is None:
             views[node] = JudgedNode(node, "not asked")
         elif (is_row := details.feasible_rows == row).any():
             views[node] = JudgedNode(node, "fits")
             places[node] = int(is_row.argmax())
         else:
             views[node] = _turned_down(details, node, row)
-    if details is None or not scored or not places:
+    if not scored or not places:
         return views
     ranking = details.ranking_at(np.fromiter(places.values(), np.intp, len(places)))
     if ranking is None:
@@ -352,10 +352,10 @@ def cause_of(first: SideView, second: SideView) -> Cause:
 def _deciding(first: SideView, second: SideView, first_node: str, second_node: str) -> Cause:
     """The cause where both nodes fit on both sides: the rule by which *second_node* gains most over
     *first_node* from the first side to the second."""
-    if first_node == second_node or all(
-        view.nodes[first_node].total == view.nodes[second_node].total for view in (first, second)
-    ):
-        return Cause("preemption" if first_node == second_node else "tie", node=second_node)
+    if first_node == second_node:
+        return Cause("preemption", node=second_node)
+    if all(view.nodes[first_node].total == view.nodes[second_node].total for view in (first, second)):
+        return Cause("tie", node=second_node)
     before = first.leanings(first_node, second_node, second)
     after = second.leanings(first_node, second_node, first)
     name = second.side.name

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import attrs
 import numpy as np
+from attrs import Factory, evolve, fields_dict, frozen
 
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading import Notice, PathLike, grouped, refuse_unread
@@ -67,7 +67,7 @@ SHOWN_FIELDS = ("time", "event", "pod", "node", "by", "reason", "message")
 """Fields of events that have a place in the table."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class ReplayInput:
     """The input of a replay, and a new scheduler for it."""
 
@@ -114,10 +114,10 @@ class ReplayInput:
             notices.append(Notice("", "got no Pod and no event, so nothing happens in this replay"))
         if options.strict:
             refuse_unread(notices)
-        return cls(inputs=attrs.evolve(inputs, warnings=tuple(notices)), spec=spec, engine=engine)
+        return cls(inputs=evolve(inputs, warnings=tuple(notices)), spec=spec, engine=engine)
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class ReplayResult(Result):
     """The course of a cluster over virtual time."""
 
@@ -133,7 +133,7 @@ class ReplayResult(Result):
     nodes: int = 0
     """How many nodes there are at the end."""
     resources: tuple[str, ...] = ()
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     is_over: bool = True
     """Whether the replay came to its end; else it was interrupted."""
     history: ReplayHistory | None = None
@@ -213,7 +213,7 @@ def replayed(
     inputs = source.inputs
     spec = source.spec
     until = _seconds("until", options.until)
-    names = [name for name in attrs.fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
+    names = [name for name in fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
     seconds = {name.rpartition("_")[0]: getattr(options, name) for name in names}
     delay_options = options.delays or {}
     for name in delay_options:
@@ -225,7 +225,7 @@ def replayed(
     delays = Delays(**seconds)
     run = Replay(inputs, source.engine, delays, spec.seed, spec.first_scheduler_name, options.recreate, until)
     history = None if places.report is None else ReplayHistory(run.cluster.tally.events)
-    recording = Recording(run, places, history=history, sink=sink)
+    recording = Recording(run, places, history, sink)
     total = len(inputs.events) + len(inputs.operations)
     with recording.writing(), running(recording), observer.counting(total, "replaying", "events") as progress:
         while not recording.stopped and run.step():
@@ -283,7 +283,7 @@ def replay(source: ReplayInput, options: ReplayOptions, observer: Observer) -> R
         places=places,
         sink=lambda event: None if event["event"] == "Summary" else keep(event),
     )
-    return attrs.evolve(result, events=tuple(events))
+    return evolve(result, events=tuple(events))
 
 
 def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
@@ -327,8 +327,8 @@ def _verdict(result: ReplayResult) -> str:
     sentence = f"All {pods} pods got a node" if summary.arrived > 1 else "The pod got a node"
     if waiting:
         # The name of the only pod that waits, where lives are kept.
-        lives = () if result.history is None or waiting > 1 else result.history.lives.values()
-        only_pod = ", ".join(life.pod for life in lives if life.outcome == "waiting")
+        lives = () if result.history is None or waiting > 1 else result.history.waiting
+        only_pod = ", ".join(life.pod for life in lives)
         sentence = f"{waiting:,} of {pods} pods still {'waits' if waiting == 1 else 'wait'} for a node{f': {only_pod}' if only_pod else ''}"
         sentence += f", {never:,} left without ever having one" if never else ""
     elif never:
@@ -365,16 +365,10 @@ def _mean_use_table(summary: ReplaySummary) -> Table:
 
 def _pod_outcomes(history: ReplayHistory) -> PodOutcomes:
     """The pods that still wait; if there are none, those that had to leave their node."""
-    waiting = [
-        PodOutcome(life.pod, "waits", _reason_of(life))
-        for life in history.lives.values()
-        if life.outcome == "waiting"
-    ]
-    lost = [
-        PodOutcome(eviction["pod"], "evicted", f"from {eviction['node'] or ''}") for eviction in history.lost
-    ]
+    waiting = [PodOutcome(life.pod, "waits", _reason_of(life)) for life in history.waiting]
     if waiting:
         return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
+    lost = [PodOutcome(eviction["pod"], "evicted", f"from {eviction['node']}") for eviction in history.lost]
     return PodOutcomes("Who had to leave a node", lost, "lost")
 
 
@@ -384,9 +378,7 @@ def _reason_of(pod: PodHistory) -> str:
 
 
 def _sections(result: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
-    reasons = Counter(
-        _reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting"
-    ).most_common()
+    reasons = Counter(map(_reason_of, history.waiting)).most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
     why = Table("reasons", "reason | name; pods | count; | bar | bad", rows, forms="page")

@@ -11,34 +11,24 @@ from operator import attrgetter
 from pathlib import Path
 from typing import IO
 
-import attrs
+from attrs import Factory, define, evolve, frozen
 
-from ...api.controlplane import admit, with_defaults
+from ...api.controlplane import ADMISSION_KINDS, admit, with_defaults
 from ...api.garbage import no_garbage_collection
 from ...api.load import REFUSED, Loaded, config_maps, load, made_by_workloads
-from ...api.objects import (
-    DEFAULT_SCHEDULER,
-    ON_A_NODE,
-    JsonObject,
-    KubeObject,
-    Node,
-    Pod,
-    PriorityClass,
-    StorageClass,
-    why_not_waiting,
-)
+from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, KubeObject, Node, Pod, why_not_waiting
 from ...api.reading import Document, Notice, Oddities, PathLike, decode, describe, read_documents, shown
 from ...api.reading.formats.files import read_stream
 from ...api.record import Names
 from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError
+from ...framework.schedulerspec import ConfigMaps
 from ...simulation.simulate import CLUSTER, named
 from ..importing import rows
 from .operations import Operation, nodes_of, read_operations
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TraceTimes, parse_duration
 
-# --- recordings and manifests -------------------------------------------------------------------------------
-
+# --- events -------------------------------------------------------------------------------------------------
 
 ADD = "Add"
 UPDATE = "Update"
@@ -47,17 +37,11 @@ DRAIN = "Drain"
 FAIL = "Fail"
 RECOVER = "Recover"
 VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
-
-
 START = float("-inf")
 """The time of objects that exist from the beginning."""
 
 
-# Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects
-# with annotated times.
-
-
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class Lifetime:
     """The lifetime of a pod, in virtual seconds; None: until something else ends it."""
 
@@ -71,7 +55,7 @@ EVER = Lifetime()
 """A pod that stays until something ends it."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Event:
     """Something that happens to the cluster from outside, at *time* in seconds."""
 
@@ -105,7 +89,7 @@ def with_run_times(events: Iterable[Event], scheduler_names: frozenset[str]) -> 
         elif key in bound and ends:
             start = kept[added_at[key]]
             if start is not None and start.lifetime is EVER:
-                kept[added_at[key]] = attrs.evolve(
+                kept[added_at[key]] = evolve(
                     start, lifetime=Lifetime(runs_for=max(event.time - bound[key], 0.0))
                 )
             kept[place] = None
@@ -149,11 +133,14 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
         yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
 
 
+# --- all inputs ---------------------------------------------------------------------------------------------
+
 STDIN = "-"
-ConfigMaps = Mapping[tuple[str, str], JsonObject]
+_MARKS = frozenset(["event", "opcode", "workloadTemplate"])
+"""Fields of the first document of a recording or a scenario."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class InputOptions:
     """Options of reading inputs."""
 
@@ -173,7 +160,7 @@ class InputOptions:
     """Pods that ask for another scheduler are ignored while they have no node."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Inputs:
     """Events in order of time, and the operations of a scenario, if there is one."""
 
@@ -183,9 +170,9 @@ class Inputs:
     """The resources of all nodes: cpu, memory, then others by name, then ``pods``."""
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     warnings: tuple[Notice, ...] = ()
-    config_maps: ConfigMaps = attrs.Factory(dict)
+    config_maps: ConfigMaps = Factory(dict)
 
     @property
     def objects(self) -> list[KubeObject]:
@@ -217,21 +204,21 @@ def read_inputs(
         return reader.inputs()
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Reader:
     choice: InputOptions
     stdin: IO[bytes] | None
     where: str
     """The files that were given, in messages."""
     objects: tuple[KubeObject, ...] = ()
-    manifests: list[str] = attrs.Factory(list)
-    tables: dict[str, str] = attrs.Factory(dict)
+    manifests: list[str] = Factory(list)
+    tables: dict[str, str] = Factory(dict)
     """openb's files, by what they list: nodes or pods."""
-    events: list[Event] = attrs.Factory(list)
-    operations: list[Operation] = attrs.Factory(list)
-    times: TraceTimes = attrs.Factory(TraceTimes)
-    ignored: Counter[str] = attrs.Factory(Counter)
-    odd: Oddities = attrs.Factory(Oddities)
+    events: list[Event] = Factory(list)
+    operations: list[Operation] = Factory(list)
+    times: TraceTimes = Factory(TraceTimes)
+    ignored: Counter[str] = Factory(Counter)
+    odd: Oddities = Factory(Oddities)
     _piped: bytes = b""
 
     # --- sorting --------------------------------------------------------------------------------------------
@@ -250,22 +237,17 @@ class _Reader:
         documents = (
             [] if path != STDIN and os.path.isdir(path) else read_documents([path], io.BytesIO(self._piped))
         )
-        first_entry = next(iter(documents), None)
-        if first_entry is not None and "event" in first_entry.data and "kind" not in first_entry.data:
-            events = [event for event in map(self._event, [first_entry, *documents]) if event is not None]
+        first = next(iter(documents), None)
+        if first is None or "kind" in first.data or _MARKS.isdisjoint(first.data):
+            self.manifests.append(path)
+        elif "event" in first.data:
+            events = [event for event in map(self._event, [first, *documents]) if event is not None]
             self.events += events if choice.as_recorded else with_run_times(events, choice.scheduler_names)
-        elif (
-            first_entry is not None
-            and "kind" not in first_entry.data
-            and not first_entry.data.keys().isdisjoint(("opcode", "workloadTemplate"))
-        ):
-            # A scenario, or a part of one.
+        else:
             folder = Path() if path == STDIN else Path(path).parent
             self.operations += read_operations(
-                [first_entry, *documents], folder, defaults=choice.defaults, odd=self.odd
+                [first, *documents], folder, defaults=choice.defaults, odd=self.odd
             )
-        else:
-            self.manifests.append(path)
 
     def _event(self, document: Document) -> Event | None:
         """The event in a line of a recording; None for one about a kind that scheduling does not read.
@@ -315,25 +297,31 @@ class _Reader:
         self.odd.notices += (*loaded.warnings, *expanded.notices)
         objects = []
         for item in (*loaded.objects, *self.objects, *expanded.objects, *self._traced()):
-            reason = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
-            if reason in (None, ON_A_NODE):
+            reason = self._why_ignored(item)
+            if reason is None:
                 objects.append(item)
             else:
                 self.ignored[reason] += 1
         events, origin = self._placed([*timed(objects, choice, self.times), *self.events])
         items = (event.item for event in events)
         templates = (template for operation in self.operations for template in operation.templates)
-        classes = [item for item in (*items, *templates) if isinstance(item, PriorityClass | StorageClass)]
+        classes = [item for item in (*items, *templates) if isinstance(item, ADMISSION_KINDS)]
         events = list(self._taken(events, classes))
         operations = tuple(self._prepared(operation, classes) for operation in self.operations)
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
-        amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
-        provided = {name for allocatable in amounts for name, amount in allocatable.items() if amount}
-        native = [name for name in NATIVE if name in provided or name in NATIVE[:2]]
+        provided = {*NATIVE[:2]}
+        for node in (*nodes, *nodes_of(self.operations)):
+            provided |= {name for name, amount in of_node(node.status.allocatable).items() if amount}
+        native = [name for name in NATIVE if name in provided]
         resources = (*native, *sorted(provided - {*NATIVE, PODS}), PODS)
         notices = tuple(self.odd.notices)
         maps = config_maps([loaded])
         return Inputs(tuple(events), operations, resources, origin, dict(+self.ignored), notices, maps)
+
+    def _why_ignored(self, item: KubeObject) -> str | None:
+        """The reason why a pod takes no part: it neither has a node nor waits for one."""
+        reason = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else None
+        return None if reason == ON_A_NODE else reason
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:
@@ -370,7 +358,7 @@ class _Reader:
                     left_out[item.identity] = outcome
                     continue
                 there.add(item.identity)
-                event = event if outcome is item else attrs.evolve(event, item=outcome)
+                event = event if outcome is item else evolve(event, item=outcome)
             yield event
         self.ignored.update(left_out.values())
 
@@ -384,14 +372,13 @@ class _Reader:
                 self.ignored[outcome] += operation.count
             else:
                 templates.append(outcome)
-        return attrs.evolve(operation, templates=tuple(templates))
+        return evolve(operation, templates=tuple(templates))
 
     def _admitted(
         self, item: KubeObject, classes: Sequence[KubeObject], *, is_there: bool = False
     ) -> KubeObject | str:
         """The object as the API server would store it, or why it takes no part."""
-        reason = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else None
-        if reason and reason != ON_A_NODE and not is_there:
+        if not is_there and (reason := self._why_ignored(item)):
             return reason
         if not self.choice.defaults:
             return item
@@ -421,6 +408,6 @@ class _Reader:
         moved = []
         for event in events:
             end = event.lifetime.leaves_at
-            lifetime = event.lifetime if end is None else attrs.evolve(event.lifetime, leaves_at=since(end))
-            moved.append(attrs.evolve(event, time=since(event.time), lifetime=lifetime))
+            lifetime = event.lifetime if end is None else evolve(event.lifetime, leaves_at=since(end))
+            moved.append(evolve(event, time=since(event.time), lifetime=lifetime))
         return sorted(moved, key=attrgetter("time")), origin

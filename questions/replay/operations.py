@@ -27,7 +27,6 @@ from ...api.reading import (
     Document,
     Mismatch,
     Oddities,
-    Reader,
     Table,
     decode,
     describe,
@@ -155,10 +154,8 @@ def _rate(value: Any) -> float:
 
 
 def _labelling(value: Any) -> dict[str, Any]:
-    reader: Reader[dict[str, Any]] = record(
-        dict, {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
-    )
-    labels = reader(value)
+    table: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
+    labels: dict[str, Any] = record(dict, table)(value)
     if not labels.get("label_key"):
         raise Mismatch(None, "the key of a label").under("labelKey")
     return labels
@@ -221,12 +218,12 @@ class _Settings:
     def read(self, step: JsonObject, where: str) -> Operation:
         """One operation."""
         opcode = step.get("opcode")
-        table = FIELDS.get(opcode) if isinstance(opcode, str) else None
-        if table is None or not isinstance(opcode, str):
+        if not isinstance(opcode, str) or opcode not in FIELDS:
             hint = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
             raise ManifestError(
                 f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{hint}"
             )
+        table = FIELDS[opcode]
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *((*_INLINE, *_PATHS) if opcode in _WITH_TEMPLATES else ())}
         if unknown := [name for name in step if name not in allowed]:

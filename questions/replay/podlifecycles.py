@@ -9,7 +9,7 @@ from functools import partial
 from types import coroutine
 from typing import Any
 
-import attrs
+from attrs import Factory, define, field
 from msgspec.structs import replace
 
 from ...api.objects import Condition, Pod
@@ -44,7 +44,7 @@ Work = Coroutine[Any, Any, None]
 """The work of a binding."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class PodLifecycle:
     """One pod from its arrival to its end; the object itself is in the API."""
 
@@ -59,14 +59,11 @@ class PodLifecycle:
     node: str = ""
     """The node that it has or is about to get."""
     scheduled: int | None = None
-    leaving: str = ""
-    """Why it has to leave; empty while it may stay."""
+    is_leaving: bool = False
     attempts: int = 0
     message: str = ""
     """The message of the last failed attempt."""
-    queued: QueuedPod = attrs.field(
-        default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True)
-    )
+    queued: QueuedPod = field(default=Factory(lambda self: QueuedPod(self.original), takes_self=True))
     """Its entry in the queue at the last attempt."""
     is_hopeless: bool = False
     """Whether the last attempt found no node, and another on the same cluster would not either."""
@@ -106,7 +103,7 @@ def resume(work: Work) -> None:
         work.send(None)
 
 
-@attrs.define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False, slots=False)
 class PodLifecycles(Driver):
     """All pods of the cluster, and what happens to them."""
 
@@ -114,9 +111,9 @@ class PodLifecycles(Driver):
     volumes: VolumeController
     recreate: bool
     """Whether evicted pods of a controller are replaced, under another name."""
-    all: dict[str, PodLifecycle] = attrs.Factory(dict)
+    all: dict[str, PodLifecycle] = Factory(dict)
     """By ``namespace/name``."""
-    replacements: dict[str, int] = attrs.Factory(dict)
+    replacements: dict[str, int] = Factory(dict)
     """Every pod that ever existed -> the number of its replacements."""
     waiting_on_permit: int = 0
     """The number of pods that wait on Permit."""
@@ -268,9 +265,9 @@ class PodLifecycles(Driver):
 
     async def bind_volumes(self, attempt: Attempt) -> Failure | None:
         cluster = self.state
-        claims = tuple[str, ...]()
-        if attempt.pod.spec.volumes and cluster.binding.waits_for_claims(attempt.pod):
-            claims = cluster.engine.claims_of(attempt.pod)
+        if not (attempt.pod.spec.volumes and cluster.binding.waits_for_claims(attempt.pod)):
+            return None
+        claims = cluster.engine.claims_of(attempt.pod)
         if all(map(self.volumes.is_bound, claims)):
             return None
         try:
@@ -328,23 +325,18 @@ class PodLifecycles(Driver):
         current = cluster.pod(life.key) or pod
         # The condition PodScheduled. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go.
         before = scheduled_condition(current)
-        probes = cluster.engine.release.queue.probe_times
         now = cluster.timestamp
-        prior = before if before is not None and before.status == "False" else None
-        pair = (failure.reason, failure.text)
+        condition = Condition(
+            type="PodScheduled",
+            status="False",
+            reason=failure.reason,
+            message=failure.text,
+            last_probe_time=now if cluster.engine.release.queue.probe_times else None,
+            last_transition_time=before.last_transition_time if before and before.status == "False" else now,
+        )
         marked = current
-        # Most attempts fail as the one before.
-        if prior is None or probes or (prior.reason, prior.message, prior.last_probe_time) != (*pair, None):
-            condition = Condition(
-                type="PodScheduled",
-                status="False",
-                reason=failure.reason,
-                message=failure.text,
-                last_probe_time=now if probes else None,
-                last_transition_time=now if prior is None else prior.last_transition_time,
-            )
-            if condition not in current.status.conditions:
-                marked = cluster.written(_with_condition(current, condition))
+        if condition not in current.status.conditions:
+            marked = cluster.written(_with_condition(current, condition))
         queued = life.queued.read_again(marked)
         queued.plugins = item.plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
@@ -388,7 +380,7 @@ class PodLifecycles(Driver):
                     if (
                         marked is not None
                         and marked.spec.node_name
-                        and not life.leaving
+                        and not life.is_leaving
                         and engine.enabled("PodDisruptionConditions")
                     ):
                         condition = Condition(
@@ -406,9 +398,9 @@ class PodLifecycles(Driver):
     # --- running --------------------------------------------------------------------------------------------
 
     def _run(self, life: PodLifecycle) -> None:
-        pod = self.state.pod(life.key)
         cluster = self.state
-        if self.all.get(life.key) is not life or pod is None or life.leaving:
+        pod = cluster.pod(life.key)
+        if self.all.get(life.key) is not life or pod is None or life.is_leaving:
             return
         started = self._as_started(pod)
         if started is not pod:
@@ -428,18 +420,16 @@ class PodLifecycles(Driver):
     def evict(self, life: PodLifecycle, reason: str = "", by: str = "") -> None:
         """Evict a pod for a *reason*, or preempt it; *by*: for which pod. If a controller owns it, another
         pod replaces it."""
-        if self.all.get(life.key) is not life or life.leaving:
+        if self.all.get(life.key) is not life or life.is_leaving:
             return
-        why = (
-            PodPreempted(pod=life.key, node=life.node, by=by)
-            if by
-            else PodEvicted(pod=life.key, node=life.node, reason=reason)
-        )
-        self.state.note(why)
-        self._leave(life, why.event)
+        if by:
+            self.state.note(PodPreempted(pod=life.key, node=life.node, by=by))
+        else:
+            self.state.note(PodEvicted(pod=life.key, node=life.node, reason=reason))
+        self._leave(life)
         root = life.original
-        names = self.state.engine.scheduler_names(self.state.scheduler_name)
-        is_ours = root.scheduler_name in names  # another scheduler's pods do not wait here
+        # Another scheduler's pods do not wait here.
+        is_ours = root.scheduler_name in self.state.engine.scheduler_names(self.state.scheduler_name)
         if self.recreate and is_ours and root.controller is not None and not stays_with_node(root):
             self.replacements[root.key] += 1
             again = f"-again{self.replacements[root.key]}"
@@ -466,18 +456,18 @@ class PodLifecycles(Driver):
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod, or its time is up."""
-        if self.all.get(life.key) is life and not life.leaving:
+        if self.all.get(life.key) is life and not life.is_leaving:
             self.state.tally.deleted += 1
             self.state.tally.never_scheduled += life.scheduled is None and (
                 life.waits or life.permit_wait is not None
             )
-            self._leave(life, "Deleted")
+            self._leave(life)
 
-    def _leave(self, life: PodLifecycle, reason: str) -> None:
+    def _leave(self, life: PodLifecycle) -> None:
         cluster = self.state
         pod = cluster.pod(life.key)
         delay = cluster.delays.termination
-        life.leaving = reason
+        life.is_leaving = True
         if delay <= 0 or pod is None or not pod.spec.node_name:
             self._remove(life)
             return

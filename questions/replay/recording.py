@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import attrs
 import msgspec
+from attrs import Factory, define, frozen
 
 from ...api.objects import Node
 from ...api.reading import grouped
@@ -33,8 +33,7 @@ MEASURES = ("capacity", "requested", "used", "fragmentation")
 fragmentation of the free room."""
 
 
-# Kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes at
-# three times.
+# --- time series --------------------------------------------------------------------------------------------
 
 
 def columns(resources: Sequence[str]) -> list[str]:
@@ -56,7 +55,7 @@ def row_of(replay: Replay) -> SeriesRow:
     return row
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Series:
     """A series of rows for *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 
@@ -81,6 +80,8 @@ class Series:
             self.next += max(nanoseconds(self.every), 1)
 
 
+# --- the history: a series with few rows, each pod's life, the nodes at three times -------------------------
+
 ROWS = 240
 """With more than twice as many rows, every second row of the series is dropped."""
 KEPT = 5000
@@ -89,12 +90,12 @@ USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Sum
 """Events that the lives of pods, or the map, already show."""
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class ThinnedSeries:
     """Rows over time: all of them while they are few, then every second, every fourth and so on, and always
     the last."""
 
-    rows: list[SeriesRow] = attrs.Factory(list)
+    rows: list[SeriesRow] = Factory(list)
     every: int = 1
     seen_count: int = 0
     last: SeriesRow | None = None
@@ -116,7 +117,7 @@ class ThinnedSeries:
         return self.rows if self.last is None or self.rows[-1:] == [self.last] else [*self.rows, self.last]
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class PodHistory:
     """The history of a pod."""
 
@@ -124,7 +125,7 @@ class PodHistory:
     came: float
     waited: float | None = None
     """Seconds until it first had a node."""
-    nodes: list[str] = attrs.Factory(list)
+    nodes: list[str] = Factory(list)
     attempts: int = 0
     started: float | None = None
     ended: float | None = None
@@ -132,7 +133,7 @@ class PodHistory:
     message: str | None = None
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class NodesAt:
     """The nodes at one time."""
 
@@ -144,18 +145,18 @@ class NodesAt:
     """Pod -> the column of its node; None if not recorded."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ReplayHistory:
     """The history of a replay, followed from its beginning."""
 
     counts: Counter[str]
     """Kind of event -> how many; the replay's own counter."""
-    news: list[EventData] = attrs.Factory(list)
-    lost: list[EventData] = attrs.Factory(list)
+    news: list[EventData] = Factory(list)
+    lost: list[EventData] = Factory(list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
-    lives: dict[str, PodHistory] = attrs.Factory(dict)
-    series: ThinnedSeries = attrs.Factory(ThinnedSeries)
-    nodes: dict[str, Node] = attrs.Factory(dict)
+    lives: dict[str, PodHistory] = Factory(dict)
+    series: ThinnedSeries = Factory(ThinnedSeries)
+    nodes: dict[str, Node] = Factory(dict)
     first: NodesAt | None = None
     fullest: NodesAt | None = None
     last: NodesAt | None = None
@@ -193,7 +194,6 @@ class ReplayHistory:
                 life.ended = time if life.ended is None else life.ended
                 life.outcome = life.outcome if life.outcome in ("finished", "evicted") else kind.lower()
             case "Preempted" | "Evicted":
-                run_time = None if life.started is None else time - life.started
                 self.lost.append(
                     {
                         "time": time,
@@ -201,7 +201,7 @@ class ReplayHistory:
                         "node": record["node"],
                         "reason": record.get("reason", "preempted"),
                         "by": record.get("by"),
-                        "ran": run_time,
+                        "ran": None if life.started is None else time - life.started,
                     }
                 )
                 life.outcome = "evicted"
@@ -226,6 +226,11 @@ class ReplayHistory:
             self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
         self.last = _nodes_at(replay, with_pods=True)
 
+    @property
+    def waiting(self) -> list[PodHistory]:
+        """The pods that wait for a node."""
+        return [life for life in self.lives.values() if life.outcome == "waiting"]
+
     def columns(self, resources: Sequence[str]) -> dict[str, Any]:
         """The series by column, with the share in use."""
         rows = self.series.kept()
@@ -241,6 +246,9 @@ def _nodes_at(replay: Replay, *, with_pods: bool) -> NodesAt:
     count = len(ledger.columns)
     placed = {key: at for key, (at, _) in ledger.pods.items() if at >= 0} if with_pods else None
     return NodesAt(replay.now, ledger.allocatable[:, :count].copy(), ledger.used[:, :count].copy(), placed)
+
+
+# --- files --------------------------------------------------------------------------------------------------
 
 
 class ResultFileError(KubeclassicError):
@@ -333,7 +341,10 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
     return line.getvalue().encode()
 
 
-@attrs.frozen(kw_only=True, repr=False)
+# --- the recording ------------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True, repr=False)
 class Places:
     """The places of results; a result without a path is not written."""
 
@@ -351,18 +362,18 @@ def printed(record: EventData) -> None:
     sys.stdout.write(as_json_line(record).decode())
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Recording:
     """Files, rows and the history, which observe *replay*; it must be new."""
 
     replay: Replay
     places: Places
+    history: ReplayHistory | None
+    sink: Sink
+    """Gets the events, unless there is a file for them."""
     stopped: bool = False
     """Set it to stop after the current step."""
-    history: ReplayHistory | None = None
-    sink: Sink = printed
-    """Gets the events, unless there is a file for them."""
-    rows: list[SeriesRow] = attrs.Factory(list)
+    rows: list[SeriesRow] = Factory(list)
     """The time series, if it is not written as it comes."""
 
     @contextmanager
@@ -371,7 +382,6 @@ class Recording:
         whole lines."""
         replay = self.replay
         places = self.places
-        names = columns(self.replay.inputs.resources)
         events = replay.cluster.observers
         instants = replay.observers
         history = self.history
@@ -388,7 +398,7 @@ class Recording:
             events.append(self.sink if places.events is None else opened(places.events, as_json_line))
             if series is not None:
                 row = opened(series, as_csv_line)
-                row(names)
+                row(columns(replay.inputs.resources))
             if series is not None or places.keeps_series:
                 instants.append(Series(row, places.series_every).at_instant)
             if history is not None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal
 
-import attrs
 import numpy as np
+from attrs import Factory, define, field
 from msgspec.structs import replace
 
 from ...api.meaning import toleration_tolerates
@@ -40,16 +40,15 @@ UNREACHABLE = (
 OURS = {UNSCHEDULABLE, *UNREACHABLE}
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ExternalEvents:
     """The events from outside of *cluster*: those of the inputs, and the operations of a scenario."""
 
     cluster: SimulatedCluster
     pods: PodLifecycles
     volumes: VolumeController
-    _failures: dict[str, int] = attrs.Factory(dict)
-    """Node -> number of the failure that it has not recovered from."""
-    _count: int = 0
+    _failures: dict[str, object] = Factory(dict)
+    """Node -> the failure that it has not recovered from."""
 
     def apply(self, event: Event) -> None:
         """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not
@@ -108,8 +107,7 @@ class ExternalEvents:
 
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
-        self._count += 1
-        self._failures[node.name] = failure = self._count
+        self._failures[node.name] = failure = object()
         self._change(node, "NodeFailed", (*node.spec.taints, *UNREACHABLE), ready="Unknown")
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
@@ -117,18 +115,15 @@ class ExternalEvents:
                 continue
             # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
             # pkg/apis/core/v1/helper/helpers.go.
-            matching = (
-                toleration
+            delays = (
+                toleration.toleration_seconds
                 for toleration in pod.spec.tolerations
                 if toleration_tolerates(toleration, UNREACHABLE[1])
             )
-            toleration = next(matching, None)
-            delay: float | None = self.cluster.delays.failure
-            if toleration is not None:
-                delay = toleration.toleration_seconds
+            delay = next(delays, self.cluster.delays.failure)
             if delay is not None:
                 self._evict_later(
-                    life, max(delay, 0), "node failed", lambda name: self._failures.get(name) == failure
+                    life, max(delay, 0), "node failed", lambda name: self._failures.get(name) is failure
                 )
 
     def recover(self, node: Node) -> None:
@@ -185,30 +180,28 @@ class ExternalEvents:
         return [life for life in self.pods.all.values() if life.node == name]
 
 
-# Runs the operations of a scenario, one after the other, as virtual time passes.
+# --- operations of a scenario -------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ChurnWorkload:
     """The state of a running scenario; *operations* themselves do not change."""
 
     operations: tuple[Operation, ...]
+    cluster: SimulatedCluster
+    pods: PodLifecycles
     outside: ExternalEvents
     position: int = 0
     """The number of the next operation, or of the one that waits."""
     deadline: int | None = None
     """When the current barrier times out; None if there is none."""
-    created: dict[str, dict[str, None]] = attrs.Factory(dict)
+    created: dict[str, dict[str, None]] = Factory(dict)
     """Namespace -> pods of createPods that had no node when last looked at."""
-    _numbers: dict[str, int] = attrs.Factory(dict)
-    _slots: dict[tuple[int, int, int], KubeObject] = attrs.Factory(dict)
+    _numbers: dict[str, int] = Factory(dict)
+    _slots: dict[tuple[int, int, int], KubeObject] = Factory(dict)
     """Objects of churn in mode ``recreate``: operation, template, slot -> object."""
-    cluster: SimulatedCluster = attrs.field(init=False)
-    pods: PodLifecycles = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.cluster = self.outside.cluster
-        self.pods = self.outside.pods
         if self.operations:
             self.cluster.agenda.put(self.cluster.now, self._advance)
 
@@ -266,14 +259,12 @@ class ChurnWorkload:
     def _instance_of(
         self, template: KubeObject, namespace: str | None, *, is_alone: bool = False
     ) -> KubeObject:
-        base = f"{template.kind} {namespace or ''}/{template.metadata.name}"
-        self._numbers[base] = number = self._numbers.get(base, -1) + 1
         name = template.metadata.name
-        return renamed(
-            template,
-            name if name and is_alone and not number else f"{name or template.kind.lower()}-{number}",
-            namespace,
-        )
+        base = f"{template.kind} {namespace or ''}/{name}"
+        self._numbers[base] = number = self._numbers.get(base, -1) + 1
+        if not (name and is_alone and not number):
+            name = f"{name or template.kind.lower()}-{number}"
+        return renamed(template, name, namespace)
 
     def _create_nodes(self, operation: Operation) -> None:
         for number in range(operation.count):
@@ -369,7 +360,7 @@ class ChurnWorkload:
 # --- the replay ---------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Replay:
     """A replay of *inputs* on *engine*, which must be new. It depends on the inputs, the options and the seed
     alone.
@@ -381,23 +372,22 @@ class Replay:
 
     inputs: Inputs
     engine: Engine
-    delays: Delays = attrs.Factory(Delays)
+    delays: Delays = Factory(Delays)
     seed: int = 0
     scheduler_name: str = DEFAULT_SCHEDULER
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    observers: list[Callable[[Replay], None]] = attrs.Factory(list)
+    observers: list[Callable[[Replay], None]] = Factory(list)
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""
     steps: int = 0
-    cluster: SimulatedCluster = attrs.field(init=False)
-    volumes: VolumeController = attrs.field(init=False)
-    pods: PodLifecycles = attrs.field(init=False)
-    outside: ExternalEvents = attrs.field(init=False)
-    workload: ChurnWorkload = attrs.field(init=False)
+    cluster: SimulatedCluster = field(init=False)
+    pods: PodLifecycles = field(init=False)
+    outside: ExternalEvents = field(init=False)
+    workload: ChurnWorkload = field(init=False)
     _free_at: int = 0
     """When the scheduler can begin its next cycle."""
     is_over: bool = False
@@ -407,10 +397,10 @@ class Replay:
         self.cluster = SimulatedCluster(
             self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name
         )
-        self.volumes = VolumeController(self.cluster)
-        self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
-        self.outside = ExternalEvents(self.cluster, self.pods, self.volumes)
-        self.workload = ChurnWorkload(inputs.operations, self.outside)
+        volumes = VolumeController(self.cluster)
+        self.pods = PodLifecycles(self.cluster, volumes, self.recreate)
+        self.outside = ExternalEvents(self.cluster, self.pods, volumes)
+        self.workload = ChurnWorkload(inputs.operations, self.cluster, self.pods, self.outside)
 
     @property
     def now(self) -> float:
@@ -467,8 +457,8 @@ class Replay:
             # it is being bound.
             if life is None or not life.waits or item.pod.is_terminating:
                 cluster.queue.done(item.pod)
-            elif (self.position == len(events) and self.workload.deadline is None) and self.pods.is_futile(
-                life
+            elif (
+                self.position == len(events) and self.workload.deadline is None and self.pods.is_futile(life)
             ):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
                 cluster.queue.add_unschedulable(item, cluster.queue.cycle)

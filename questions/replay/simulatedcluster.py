@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-import attrs
 import msgspec
 import numpy as np
+from attrs import Factory, define, field, frozen
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
@@ -27,10 +27,10 @@ SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""
 
 
-# How much of each node is in use, updated with every event, and how fragmented the free room is.
+# --- what is in use, and how fragmented the free room is ----------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Ledger:
     """Sums over nodes and pods for each of *resources*, whose last one is ``pods``.
 
@@ -39,19 +39,19 @@ class Ledger:
     """
 
     resources: Sequence[str]
-    allocatable: Ints = attrs.field(init=False)
-    used: Ints = attrs.field(init=False)
-    waiting: Ints = attrs.field(init=False)
-    totals: Ints = attrs.field(init=False)
+    allocatable: Ints = field(init=False)
+    used: Ints = field(init=False)
+    waiting: Ints = field(init=False)
+    totals: Ints = field(init=False)
     """int64[2, R]: the sum of ``used``, and the sum of ``allocatable``."""
-    nodes: set[str] = attrs.Factory(set)
+    nodes: set[str] = Factory(set)
     """The nodes that exist now."""
     waiting_pods: int = 0
-    columns: dict[str, int] = attrs.Factory(dict)
+    columns: dict[str, int] = Factory(dict)
     """Node that exists, or did -> its column of the arrays."""
-    pods: dict[str, tuple[int, Ints]] = attrs.Factory(dict)
+    pods: dict[str, tuple[int, Ints]] = Factory(dict)
     """Pod -> its node's column, -1 while it waits, and its requests."""
-    touched: set[int] = attrs.Factory(set)
+    touched: set[int] = Factory(set)
     """Columns that changed since fragmentation was last computed."""
 
     def __attrs_post_init__(self) -> None:
@@ -73,19 +73,19 @@ class Ledger:
 
     def put_node(self, node: Node) -> None:
         """A node was added or changed."""
-        amounts = of_node(node.status.allocatable)
         self.nodes.add(node.name)
-        self._set_node(node.name, np.array([amounts.get(name, 0) for name in self.resources], np.int64))
+        self._set_node(node.name, of_node(node.status.allocatable))
 
     def drop_node(self, name: str) -> None:
         """A node is gone; its pods still exist."""
         self.nodes.discard(name)
-        self._set_node(name, np.zeros(len(self.resources), np.int64))
+        self._set_node(name, {})
 
-    def _set_node(self, name: str, amounts: Ints) -> None:
+    def _set_node(self, name: str, amounts: Mapping[str, int]) -> None:
         at = self._column(name)
-        self.totals[1] += amounts - self.allocatable[:, at]
-        self.allocatable[:, at] = amounts
+        allocatable = np.array([amounts.get(resource, 0) for resource in self.resources], np.int64)
+        self.totals[1] += allocatable - self.allocatable[:, at]
+        self.allocatable[:, at] = allocatable
 
     def _column(self, name: str) -> int:
         at = self.columns.setdefault(name, len(self.columns))
@@ -124,7 +124,7 @@ class Ledger:
             self.touched.add(at)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Fragmentation:
     """The share of the free room that lies on nodes where pods like those seen so far would not fit.
 
@@ -134,21 +134,21 @@ class Fragmentation:
 
     ledger: Ledger
     draw: random.Random
-    sample: Ints = attrs.field(init=False)
+    sample: Ints = field(init=False)
     """int64[k, R]: the requests of the pods of the sample."""
     seen_count: int = 0
     """The number of pods so far, in the sample or not."""
-    _misfits: Mask = attrs.field(init=False)
+    _misfits: Mask = field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
-    _weights: Ints = attrs.Factory(lambda: np.zeros(8, np.int64))
+    _weights: Ints = Factory(lambda: np.zeros(8, np.int64))
     """int64[N]: how many pods of the sample do not fit on the node."""
-    _room: Ints = attrs.field(init=False)
+    _room: Ints = field(init=False)
     """int64[R, N]: the free amounts of the node when it was last compared."""
-    _total: Ints = attrs.field(init=False)
-    _lost: list[int] = attrs.field(init=False)
+    _total: Ints = field(init=False)
+    _lost: list[int] = field(init=False)
     """By resource, the sum of the free room, and of that times the weights. Running sums, as few nodes change
     between two calls."""
-    _unjudged: set[int] = attrs.Factory(set)
+    _unjudged: set[int] = Factory(set)
     """The places of the sample that changed since the last call."""
 
     def __attrs_post_init__(self) -> None:
@@ -217,7 +217,10 @@ def _misfits(requests: Ints, room: Ints) -> Mask:
     return misfits
 
 
-@attrs.frozen(kw_only=True, repr=False)
+# --- delays and counts --------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True, repr=False)
 class Delays:
     """The delays of a cluster, in virtual seconds."""
 
@@ -238,18 +241,18 @@ class Delays:
 PERCENTILES = (50, 90, 95, 99)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ReplayCounts:
     """Counts since the beginning, and every wait."""
 
-    events: Counter[str] = attrs.Factory(Counter)
+    events: Counter[str] = Factory(Counter)
     """Kind of event -> how many."""
     never_scheduled: int = 0
     """Pods that were deleted before they had a node."""
     deleted: int = 0
     attempts: int = 0
     failed_attempts: int = 0
-    waits: array[float] = attrs.Factory(lambda: array("d"))
+    waits: array[float] = Factory(lambda: array("d"))
     """Seconds from each scheduled pod's arrival to its node."""
     _areas: Floats | None = None
     """float64[2, R]: the totals of the ledger times seconds, summed up."""
@@ -299,11 +302,13 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
 
 
+# --- tasks --------------------------------------------------------------------------------------------------
+
 Task = Callable[[], None]
 """Something to do."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Agenda:
     """Tasks by time, in nanoseconds; tasks of the same time come out in the order in which they were put in.
 
@@ -315,9 +320,9 @@ class Agenda:
     (10, None, True)
     """
 
-    _heap: list[tuple[int, int]] = attrs.Factory(list)
+    _heap: list[tuple[int, int]] = Factory(list)
     """Time and number of each task, also of cancelled ones."""
-    _tasks: dict[int, Task] = attrs.Factory(dict)
+    _tasks: dict[int, Task] = Factory(dict)
     """The tasks that are left, by number."""
     _count: int = 0
 
@@ -349,10 +354,12 @@ class Agenda:
         return None if time is None or time > now else self._tasks.pop(heapq.heappop(self._heap)[1])
 
 
+# --- the cluster --------------------------------------------------------------------------------------------
+
 K = TypeVar("K", bound=KubeObject)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class SimulatedCluster(SchedulingState):
     """The state that changes as virtual time passes. ``changes`` counts changes that may let a pod fit that
     did not fit before."""
@@ -367,13 +374,13 @@ class SimulatedCluster(SchedulingState):
     changes: int = 0
     passing_changes: int = 0
     """The ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
-    agenda: Agenda = attrs.Factory(Agenda)
-    tally: ReplayCounts = attrs.Factory(ReplayCounts)
-    observers: list[Sink] = attrs.Factory(list)
+    agenda: Agenda = Factory(Agenda)
+    tally: ReplayCounts = Factory(ReplayCounts)
+    observers: list[Sink] = Factory(list)
     """Each gets every event of the log, in order of time, as plain data."""
-    ledger: Ledger = attrs.field(init=False)
-    fragmentation: Fragmentation = attrs.field(init=False)
-    draw: random.Random = attrs.field(init=False)
+    ledger: Ledger = field(init=False)
+    fragmentation: Fragmentation = field(init=False)
+    draw: random.Random = field(init=False)
     _version: int = 0
     """The highest resourceVersion that was seen."""
     _entered: int = -1

@@ -52,11 +52,11 @@ def parse_time(written: object) -> tuple[float, bool] | None:
     seconds = _number(written)
     if seconds is not None:
         return seconds, seconds >= _FIRST_DATE
-    try:
-        moment = datetime.fromisoformat(written) if isinstance(written, str) and "T" in written else None
-    except ValueError:
+    if not (isinstance(written, str) and "T" in written):
         return None
-    if moment is None:
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), True
 
@@ -78,11 +78,8 @@ def as_timestamp(seconds: float) -> str:
     >>> as_timestamp(90.7)
     '1970-01-01T00:01:30Z'
     """
-    return (
-        datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC)
-        .isoformat()
-        .replace("+00:00", "Z")
-    )
+    moment = datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @lru_cache(1 << 10)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import attrs
+from attrs import Factory, define
 from msgspec.structs import replace
 
 from ...api.controlplane import admit, claims_of_volumes
@@ -116,19 +116,19 @@ def new_volume(
 DELAYED = "WaitForFirstConsumer"
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class VolumeController:
     """The volume controller and provisioners. :meth:`put` and :meth:`delete` make changes,
     :meth:`reconcile` acts on them."""
 
     cluster: SimulatedCluster
-    _open: dict[str, None] = attrs.Factory(dict)
+    _open: dict[str, None] = Factory(dict)
     """Claims without a volume."""
-    making: dict[str, None] = attrs.Factory(dict)
+    making: dict[str, None] = Factory(dict)
     """Claims whose volume is being made."""
-    for_pods: dict[str, None] = attrs.Factory(dict)
+    for_pods: dict[str, None] = Factory(dict)
     """Claims that were created for pods."""
-    _made: dict[str, str] = attrs.Factory(dict)
+    _made: dict[str, str] = Factory(dict)
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:

@@ -85,10 +85,9 @@ class LabelFacts:
         >>> facts.note("pool", "x"), facts.note("disk", "ssd")
         ('no node has it; pool is general on 2, gpu on 1', 'no node has the label disk')
         """
-        count = self.having(key, value)
-        near = self.near(key, value)
-        if count:
+        if count := self.having(key, value):
             return f"{have(count, self.noun)} it"
+        near = self.near(key, value)
         if near is not None:
             return f"no {self.noun} has it; {have(self.having(*near))} {'='.join(near)}"
         return f"no {self.noun} has it; {self._values(key)}" if key in self.counts else self.without(key)
@@ -99,9 +98,9 @@ class LabelFacts:
         >>> LabelFacts.of([{"zone": "a"}]).without("zne")
         'no node has the label zne; there is zone'
         """
-        near = near_keys(key, self.counts)
         if key in self.counts:
             return ""
+        near = near_keys(key, self.counts)
         return f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
 
     def note_of(self, expression: Requirement) -> str:
@@ -186,15 +185,12 @@ def toleration_text(toleration: Toleration) -> str:
 
 def idle_tolerations(pod: Pod, taints: Collection[Taint]) -> list[Toleration]:
     """The tolerations of *pod* that are for none of *taints*; those that every pod gets do not count."""
-    tolerations = (
-        toleration
-        for toleration in pod.spec.tolerations
-        if toleration.key and not toleration.key.startswith(SET_BY_CLUSTER)
-    )
     return [
         toleration
-        for toleration in tolerations
-        if not any(toleration_tolerates(toleration, taint) for taint in taints)
+        for toleration in pod.spec.tolerations
+        if toleration.key
+        and not toleration.key.startswith(SET_BY_CLUSTER)
+        and not any(toleration_tolerates(toleration, taint) for taint in taints)
     ]
 
 

@@ -57,8 +57,11 @@ from .values import (
 # --- each node ----------------------------------------------------------------------------------------------
 
 
-_DISK_PLUGINS = (EBSLimits, GCEPDLimits, AzureDiskLimits, CinderLimits)
-DISKS = {name: plugin.disk for plugin in _DISK_PLUGINS for name in (plugin.name, plugin.disk.name)}
+DISKS = {
+    name: plugin.disk
+    for plugin in (EBSLimits, GCEPDLimits, AzureDiskLimits, CinderLimits)
+    for name in (plugin.name, plugin.disk.name)
+}
 """The rules about disks of one type, predicates and plugins -> the type."""
 
 
@@ -110,14 +113,13 @@ class JudgedNodes:
                 reports.append(self._report(row))
                 continue
             objections = self.objections(row)
-            judgement = self.judged(row)
             reasons = dict.fromkeys(
                 [*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)]
             )
             short = []
             for name in map(shortage_of, reasons):
-                if name is not None and judgement is not None:
-                    requested, free, allocatable = self.room(name, judgement[0].nodes, judgement[1])
+                if name is not None and self.details.search is not None:
+                    requested, free, allocatable = self.room(name, row)
                     short.append(NodeShortage(name, requested, free, has_none=not allocatable))
             accounts = ()
             if any(objection.rule == DynamicResources.name for objection in objections):
@@ -134,10 +136,7 @@ class JudgedNodes:
                     volumes=tuple(self._volume_excess(row, objections)) or UNSET,
                 )
             )
-        return [
-            *(node for node in reports if node.fits),
-            *sorted((node for node in reports if not node.fits), key=lambda node: node.nearness),
-        ]
+        return sorted(reports, key=lambda node: (not node.fits, node.nearness))
 
     def _report(self, row: int, refusal: NodeFailure | None = None, **fields: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
@@ -146,14 +145,13 @@ class JudgedNodes:
 
     def _volume_excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
         """The volumes that exceed a limit on *row*."""
-        judgement = self.judged(row)
         pod = self.cycle.template
-        for rule in [
-            objection.rule for objection in objections if MAX_VOLUME_COUNT_EXCEEDED.text in objection.reasons
-        ]:
-            if judgement is None:
-                return
-            node = judgement[0].nodes.some(np.array([judgement[1]]))
+        for objection in objections:
+            if MAX_VOLUME_COUNT_EXCEEDED.text not in objection.reasons:
+                continue
+            rule = objection.rule
+            judgement, at = self.judged(row)
+            node = judgement.nodes.some(np.array([at]))
             if rule not in DISKS:
                 yield from (VolumeExcess(*excess) for excess in csi_excess(pod, node, self.cycle, 0))
             elif isinstance(count := disk_count(pod, DISKS[rule], node, self.cycle), DiskCount):
@@ -163,11 +161,10 @@ class JudgedNodes:
 
     # --- one row --------------------------------------------------------------------------------------------
 
-    def judged(self, row: int) -> tuple[FilterPass, int] | None:
-        """The filter pass that counts for a row, and the row's place in it; None if there is none. It is the
+    def judged(self, row: int) -> tuple[FilterPass, int]:
+        """The filter pass that counts for a row, where a search ran, and the row's place in it. It is the
         pass with nominated pods if the node fails with them, else the one without."""
-        if self.details.search is None:
-            return None
+        assert self.details.search is not None
         verdict = self.details.search.verdict
         place = verdict.place.get(row)
         trial = verdict.with_nominated
@@ -177,15 +174,15 @@ class JudgedNodes:
 
     def objections(self, row: int) -> tuple[Objection, ...]:
         """The objections of every predicate or plugin to a row, in running order."""
-        judgement = self.judged(row)
-        if judgement is None or self.details.search is None:
+        if self.details.search is None:
             return ()
-        objections = tuple(self._objections(*judgement))
+        judgement, at = self.judged(row)
+        objections = tuple(self._objections(judgement, at))
         plain = self.details.search.verdict.plain
-        if judgement[0] is plain:
+        if judgement is plain:
             return objections
         before = {objection.rule: objection.reasons for objection in self._objections(plain, row)}
-        added = tuple(edit.entry.pod.key for edit in judgement[0].nodes.edits_at(judgement[1]))
+        added = tuple(edit.entry.pod.key for edit in judgement.nodes.edits_at(at))
         return tuple(
             replace(objection, nominated=added)
             if before.get(objection.rule) != objection.reasons
@@ -215,9 +212,12 @@ class JudgedNodes:
                 yield Objection(predicate.name, (errors[int(failures.errors[at]) - 1],), False, counted)
                 counted = False
 
-    def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
-        """The amounts of the resource *name*: requested by the pod, free on node *at* of a batch, and
-        allocatable there."""
+    def room(self, name: str, row: int) -> tuple[int, int, int]:
+        """The amounts of the resource *name*: requested by the pod, free on a row, and allocatable there."""
+        nodes, at = Batch.everywhere(self.cycle.table), row
+        if self.details.search is not None:
+            judgement, at = self.judged(row)
+            nodes = judgement.nodes
         if name == "pods":
             places = int(nodes.max_pods[at])
             return 1, places - int(nodes.pod_count[at]), places
@@ -277,7 +277,6 @@ class JudgedNodes:
         name = report.name
         row = self.engine.table.row_of[name]
         algorithm = self.engine.algorithm_of(self.decision.pod)
-        judgement = self.judged(row)
         candidates = {} if self.decision.preemption is None else self.decision.preemption.candidates
         # The reasons that no rule has given when it was asked about the node.
         reasons_of_rules = {
@@ -285,22 +284,16 @@ class JudgedNodes:
         }
         whole_pod = tuple(reason for reason in report.reasons if reason not in reasons_of_rules)
         verdicts = []
-        if judgement is not None and algorithm is not None:
+        if self.details.search is not None and algorithm is not None:
             objection_by_rule = {objection.rule: objection for objection in report.objections}
             is_asked = not whole_pod
-            concerned = {predicate.name for predicate in judgement[0].predicates}
+            concerned = {predicate.name for predicate in self.judged(row)[0].predicates}
             for rule in [predicate.name for predicate in algorithm.predicates]:
                 objection = objection_by_rule.get(rule)
                 outcome: Verdict = "not asked" if not is_asked else "passes" if objection is None else "fails"
-                verdicts.append(
-                    RuleVerdict(
-                        rule, outcome, () if objection is None else objection.reasons, rule in concerned
-                    )
-                )
+                reasons = () if objection is None else objection.reasons
+                verdicts.append(RuleVerdict(rule, outcome, reasons, rule in concerned))
                 is_asked &= objection is None or algorithm.check_all
-        nodes, at = Batch.everywhere(self.cycle.table), row
-        if judgement is not None:
-            nodes, at = judgement[0].nodes, judgement[1]
         names = [name for name, amount in self.cycle.template.requests.items() if amount]
         return CloseUp(
             name,
@@ -309,7 +302,7 @@ class JudgedNodes:
             verdicts=tuple(verdicts),
             devices=report.devices,
             room=tuple(
-                RequestedResource(resource, *self.room(resource, nodes, at)) for resource in (*names, "pods")
+                RequestedResource(resource, *self.room(resource, row)) for resource in (*names, "pods")
             ),
             victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods)
             if name in candidates
@@ -389,9 +382,7 @@ def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
     """The run of a new *simulation*, which has begun, as if *pod* had no node."""
     scenario = simulation.scenario
     if pod.node_name:
-        others = tuple(
-            item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key)
-        )
+        others = tuple(item for item in scenario.objects if item.identity != pod.identity)
         simulation = evolve(simulation, scenario=evolve(scenario, objects=others))
     return simulation.begin()
 
@@ -467,7 +458,7 @@ _WORDS = {
     "CronJob": "cj cronjob cronjobs",
     "ReplicationController": "rc replicationcontroller replicationcontrollers",
 }
-KINDS: Mapping[str, str] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 """kubectl's names of kinds -> kind."""
 
 _WHY = {
@@ -475,10 +466,6 @@ _WHY = {
     "being deleted": "it is being deleted, so it gets no node",
     "for another scheduler": 'its schedulerName is "{scheduler}", and this run schedules for {names}',
 }
-
-
-# Which pod a name means: a pod, pending or on a node, or a workload with one pod for all; and why a pod is
-# not scheduled.
 
 
 @frozen
@@ -515,22 +502,23 @@ class Subject:
     def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
         """The fields of the answer about the question itself; *scheduler_names*: the schedulers whose pods
         are scheduled."""
-        reason = why_not_waiting(self.pod, scheduler_names)
-        node = self.pod.node_name
-        scheduler_name = self.pod.scheduler_name
+        pod = self.pod
+        node = pod.node_name
+        name = pod.scheduler_name
+        reason = why_not_waiting(pod, scheduler_names)
         if reason == ON_A_NODE:
-            reason = "for another scheduler" if scheduler_name not in scheduler_names else None
+            reason = "for another scheduler" if name not in scheduler_names else None
         ignored = None
-        if reason is not None:
-            names = ", ".join(sorted(scheduler_names))
-            ignored = _WHY[reason].format(phase=self.pod.status.phase, scheduler=scheduler_name, names=names)
-            ignored = f"it is on node {node}; {ignored}" if node else ignored
-        if self.refused is not None:
-            ignored = f"{REFUSED}: {self.refused}"
-        if node and MIRROR in self.pod.metadata.annotations:
+        if node and MIRROR in pod.annotations:
             ignored = (
                 f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
             )
+        elif self.refused is not None:
+            ignored = f"{REFUSED}: {self.refused}"
+        elif reason is not None:
+            names = ", ".join(sorted(scheduler_names))
+            ignored = _WHY[reason].format(phase=pod.status.phase, scheduler=name, names=names)
+            ignored = f"it is on node {node}; {ignored}" if node else ignored
         # The nodes that a DaemonSet made its pods for.
         nodes = (
             name
@@ -556,21 +544,19 @@ class Subject:
         if len(alive) < 2 or all(pod.node_name for pod in alive):
             return self
         outcomes = simulation.finish()
-        words = {key: outcome.word for key, outcome in outcomes.items() if not outcome.has_successor}
         refused = {pod.key: reason for pod, reason in refusals(simulation.scenario)}
         unplaced = {
-            key: word for key, word in words.items() if word not in ("placed", "waiting")
+            key: outcome.word
+            for key, outcome in outcomes.items()
+            if not (outcome.has_successor or outcome.word in ("placed", "waiting"))
         } | dict.fromkeys(refused, "refused")
-        place = {
-            key: at for at, key in enumerate(sorted(unplaced, key=lambda key: unplaced[key] == "evicted"))
-        }
-        waiting = sorted((pod for pod in alive if pod.key in unplaced), key=lambda pod: place[pod.key])
+        by_key = {pod.key: pod for pod in alive}
+        in_turn = sorted(unplaced, key=lambda key: unplaced[key] == "evicted")
+        waiting = [by_key[key] for key in in_turn if key in by_key]
         if not waiting:
             return self
-        chosen = waiting[0]
-        return evolve(
-            self, pod=chosen, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(chosen.key)
-        )
+        pod = waiting[0]
+        return evolve(self, pod=pod, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(pod.key))
 
 
 def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
@@ -606,7 +592,7 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     classes = [item.name for item in of_kind(PriorityClass, scenario.objects)]
     for pod, reason in scenario.refused_pods:
         lacks = "no PriorityClass with name" in reason
-        hint = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
+        hint = did_you_mean(pod.spec.priority_class_name, classes) if lacks else ""
         yield pod, f"{reason}; create it, or add it to the input{hint}" if lacks else reason
 
 

@@ -19,6 +19,7 @@ from ...api.meaning import (
     Labels,
     SelectorError,
     compile_node_term,
+    first_untolerated,
     selector_matches,
     selects,
     tolerates,
@@ -35,6 +36,7 @@ from ...api.objects import (
     Pod,
     PodAffinity,
     PodSpec,
+    Quantity,
     Requirement,
     ResourceRequirements,
 )
@@ -83,7 +85,7 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
         if claim.spec.volume_name or kind is None:
             continue
         requested = claim.spec.requests.get("storage")
-        terms = kind.allowed_topologies
+        places = [term.match_label_expressions for term in kind.allowed_topologies]
         driver = listings.csi_drivers.get(kind.provisioner)
         note = ""
         if kind.provisioner == NO_PROVISIONER:
@@ -93,44 +95,38 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
                 if volume.spec.storage_class_name == kind.name and volume.spec.claim_ref is None
             ]
             reachable = [volume for volume in volumes if not _reach_text(volume, node)]
-            sizes = sorted(
-                (size for volume in reachable if (size := volume.spec.capacity.get("storage")) is not None),
-                key=lambda size: size.nanos,
-            )
+            largest = _largest(volume.spec.capacity.get("storage") for volume in reachable)
             if not reachable:
                 note = "no free volume of the class"
                 if volumes:
                     note += f" here, {len(volumes):,} elsewhere"
-            elif sizes and requested is not None and sizes[-1].nanos < requested.nanos:
-                note = f"the largest free volume here has {sizes[-1]}"
-        elif terms and not any(
-            all(
-                node.labels.get(expression.key) in expression.values
-                for expression in term.match_label_expressions
-            )
-            for term in terms
+            elif largest is not None and requested is not None and largest.nanos < requested.nanos:
+                note = f"the largest free volume here has {largest}"
+        elif places and not any(
+            all(node.labels.get(expression.key) in expression.values for expression in place)
+            for place in places
         ):
-            places = (
-                _text(expression.key, "In", expression.values)
-                for term in terms
-                for expression in term.match_label_expressions
-            )
-            note = f"its class makes volumes at {' or '.join(places)} only"
+            texts = [_text(each.key, "In", each.values) for place in places for each in place]
+            note = f"its class makes volumes at {' or '.join(texts)} only"
         elif driver is not None and driver.spec.storage_capacity:
-            capacities = [
-                capacity
+            largest = _largest(
+                capacity.maximum_volume_size or capacity.capacity
                 for capacity in listings.csi_capacities
-                if capacity.storage_class_name == kind.name and capacity.node_topology is not None
-            ]
-            capacities = [capacity for capacity in capacities if selects(capacity.node_topology, node.labels)]
-            published = (capacity.maximum_volume_size or capacity.capacity for capacity in capacities)
-            sizes = sorted((size for size in published if size is not None), key=lambda size: size.nanos)
-            if not sizes:
+                if capacity.storage_class_name == kind.name
+                and capacity.node_topology is not None
+                and selects(capacity.node_topology, node.labels)
+            )
+            if largest is None:
                 note = "nothing published here"
-            elif requested is not None and sizes[-1].nanos < requested.nanos:
-                note = f"{sizes[-1]} published here"
+            elif requested is not None and largest.nanos < requested.nanos:
+                note = f"{largest} published here"
         if note:
             yield f"{claim.name}: {'no size' if requested is None else requested} of class {kind.name}, {note}"
+
+
+def _largest(sizes: Iterable[Quantity | None]) -> Quantity | None:
+    known = sorted((size for size in sizes if size is not None), key=lambda size: size.nanos)
+    return known[-1] if known else None
 
 
 def _reach_text(volume: PersistentVolume, node: Node) -> str:
@@ -183,30 +179,24 @@ class SpreadCounts:
         """The counts in words. They include an emptiest domain that the pod cannot use, and the sum by which
         the emptiest of *failing* domains fails."""
         by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
-        shown = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST_DOMAINS]) + (
-            ", ..." if len(by_count) > MOST_DOMAINS else ""
-        )
-        nodes_by_domain = {
-            domain: [node for node in nodes if node.labels.get(key) == domain]
-            for domain, count in by_count
-            if count == self.least
-        }
-        tainted = []
-        for domain, domain_nodes in nodes_by_domain.items():
-            closing = [
-                [*node.spec.taints, *[UNSCHEDULABLE] * node.spec.unschedulable] for node in domain_nodes
+        shown = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST_DOMAINS])
+        shown += ", ..." if len(by_count) > MOST_DOMAINS else ""
+        note = ""
+        for domain in [domain for domain, count in by_count if count == self.least]:
+            taints = [
+                [*node.spec.taints, *[UNSCHEDULABLE] * node.spec.unschedulable]
+                for node in nodes
+                if node.labels.get(key) == domain
             ]
-            hard = [[taint for taint in taints if taint.effect in NO_NEW_PODS] for taints in closing]
-            closed = [any(not tolerates(pod.spec.tolerations, taint) for taint in taints) for taints in hard]
-            tainted += [domain] if closed and all(closed) else []
-        taint_note = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
-        domains_note = ""
+            if taints and all(first_untolerated(each, pod.spec.tolerations) for each in taints):
+                note = f"; {domain} counts though the pod does not tolerate its taints"
+                break
         if len(self.counts) < self.min_domains:
-            domains_note = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
+            note += f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
-        return f"{shown}{taint_note}{domains_note}" + (
-            "" if full is None else f"; {full:,} + {self.self_match} - {self.least:,} > {self.max_skew:,}"
-        )
+        if full is not None:
+            note += f"; {full:,} + {self.self_match} - {self.least:,} > {self.max_skew:,}"
+        return shown + note
 
 
 def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
@@ -295,6 +285,11 @@ Judge: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
 """A pod -> the objections of every node that does not fit, by name."""
 
 
+def demand(field: str, text: str, note: str = "", *, absent: bool = False) -> FailedDemand:
+    """A demand whose nodes are not counted yet."""
+    return FailedDemand(field, text, 0, note, absent)
+
+
 @attrs.define(eq=False)
 class Causes:
     """The finder of the demands behind the reasons against nodes; *judge* decides a changed pod without a
@@ -319,18 +314,18 @@ class Causes:
         if rules & (AFFINITY | SPREAD | PORTS):
             self._pod_demands(failing, rules)
         by_node: dict[str, list[str]] = {}
-        for demand, names in self._nodes_by_demand.items():
+        for failed, names in self._nodes_by_demand.items():
             for name in names:
-                by_node.setdefault(name, []).append(demand.words)
+                by_node.setdefault(name, []).append(failed.words)
         explained = tuple(
             replace(report, causes=tuple(by_node[report.name])) if report.name in by_node else report
             for report in reports
         )
-        demands = (replace(demand, nodes=len(names)) for demand, names in self._nodes_by_demand.items())
-        return explained, tuple(sorted(demands, key=lambda demand: -demand.nodes))
+        demands = (replace(failed, nodes=len(names)) for failed, names in self._nodes_by_demand.items())
+        return explained, tuple(sorted(demands, key=lambda failed: -failed.nodes))
 
-    def _add(self, demand: FailedDemand, *reports: NodeReport) -> None:
-        self._nodes_by_demand.setdefault(demand, []).extend(report.name for report in reports)
+    def _add(self, failed: FailedDemand, *reports: NodeReport) -> None:
+        self._nodes_by_demand.setdefault(failed, []).extend(report.name for report in reports)
 
     def _rejecting_nodes(
         self, reports: Iterable[NodeReport], rules: Collection[str]
@@ -343,7 +338,7 @@ class Causes:
 
     # --- what nodes have ------------------------------------------------------------------------------------
 
-    def _selectors(self, reports: Sequence[NodeReport], rules: Collection[str]) -> None:
+    def _selectors(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
         """The selectors that fail on nodes that a rule of selectors rejects. If another rule came first on
         every node: those that no node meets."""
         selector: Labels = self.pod.spec.node_selector or {}
@@ -353,44 +348,35 @@ class Causes:
         facts = node_labels(self.engine)
         names = self.engine.node_names()
         pairs = [
-            (
-                FailedDemand(
-                    "nodeSelector", f"{key}={value}", 0, facts.note(key, value), not facts.having(key, value)
-                ),
-                key,
-                value,
-            )
-            for key, value in selector.items()
+            (demand("nodeSelector", "=".join(pair), facts.note(*pair), absent=not facts.having(*pair)), pair)
+            for pair in selector.items()
         ]
         checks = []
         for term in terms:
             for expression in term.match_expressions:
-                demand = FailedDemand(
-                    "nodeAffinity", text_of(expression), 0, facts.note_of(expression), facts.lacks(expression)
-                )
-                checks.append((demand, compile_node_term(NodeSelectorTerm(match_expressions=(expression,)))))
+                note = facts.note_of(expression)
+                failed = demand("nodeAffinity", text_of(expression), note, absent=facts.lacks(expression))
+                checks.append((failed, NodeSelectorTerm(match_expressions=(expression,))))
             for expression in term.match_fields:
-                absent = expression.operator == "In" and not set(expression.values).intersection(names)
-                near = (
-                    [name for value in expression.values for name in near_names(value, names)[:1]]
-                    if absent
-                    else []
-                )
-                note = "no node has that name" + (f"; there is {near[0]}" if near else "") if absent else ""
-                demand = FailedDemand("nodeAffinity", text_of(expression), 0, note, absent)
-                checks.append((demand, compile_node_term(NodeSelectorTerm(match_fields=(expression,)))))
-        if not SELECTORS & set(rules):
-            for demand in [*(demand for demand, *_ in pairs), *(demand for demand, _ in checks)]:
-                if demand.absent:
-                    self._add(demand, *reports)
+                note = ""
+                if expression.operator == "In" and not set(expression.values).intersection(names):
+                    near = [name for value in expression.values for name in near_names(value, names)[:1]]
+                    note = "no node has that name" + (f"; there is {near[0]}" if near else "")
+                failed = demand("nodeAffinity", text_of(expression), note, absent=bool(note))
+                checks.append((failed, NodeSelectorTerm(match_fields=(expression,))))
+        if not SELECTORS & rules:
+            for failed, _ in [*pairs, *checks]:
+                if failed.absent:
+                    self._add(failed, *reports)
             return
         whole = [compile_node_term(term) for term in terms]
+        parts = [(failed, compile_node_term(term)) for failed, term in checks]
         for report, node in self._rejecting_nodes(reports, SELECTORS):
-            failing = [demand for demand, key, value in pairs if node.labels.get(key) != value]
+            failing = [failed for failed, (key, value) in pairs if node.labels.get(key) != value]
             if not any(matches(node.labels, node.name) for matches in whole):
-                failing += [demand for demand, matches in checks if not matches(node.labels, node.name)]
-            for demand in failing:
-                self._add(demand, report)
+                failing += [failed for failed, matches in parts if not matches(node.labels, node.name)]
+            for failed in failing:
+                self._add(failed, report)
 
     def _taints(self, reports: Sequence[NodeReport]) -> None:
         """The taints that are not tolerated, and tolerations that match no taint but nearly match one."""
@@ -399,13 +385,13 @@ class Causes:
         for report, node in self._rejecting_nodes(reports, TAINTS):
             for taint in node.spec.taints:
                 if taint.effect in NO_NEW_PODS and not tolerates(self.pod.spec.tolerations, taint):
-                    self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
-                    for toleration in (toleration for toleration in idle if is_meant(toleration, taint)):
-                        note = f"no node has such a taint; {have(taints.count(taint))} {taint_text(taint)}"
-                        self._add(
-                            FailedDemand("toleration", toleration_text(toleration), 0, note, absent=True),
-                            report,
-                        )
+                    text = taint_text(taint)
+                    self._add(demand("taint", text), report)
+                    note = f"no node has such a taint; {have(taints.count(taint))} {text}"
+                    for toleration in idle:
+                        if is_meant(toleration, taint):
+                            near = demand("toleration", toleration_text(toleration), note, absent=True)
+                            self._add(near, report)
 
     def _resources(self, reports: Sequence[NodeReport]) -> None:
         """Requested resources that no node has; and short ones whose request is not the containers' alone."""
@@ -417,21 +403,13 @@ class Causes:
             if not resources[name]:
                 near = near_keys(name, resources)
                 note = "no node has it" + (f"; {have(resources[near[0]])} {near[0]}" if near else "")
-                demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
+                failed = demand("request", f"{name}={shortage.asked}", note, absent=True)
             elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
-                demand = FailedDemand(
-                    "request", f"{rounded(name, shortage.asked)} {name}, for {makers}", 0, ""
-                )
+                failed = demand("request", f"{rounded(name, shortage.asked)} {name}, for {makers}")
             else:
                 continue
-            self._add(
-                demand,
-                *(
-                    report
-                    for report in reports
-                    if any(shortage.resource == name for shortage in report.shortages)
-                ),
-            )
+            lacking = (report for report in reports if name in [lack.resource for lack in report.shortages])
+            self._add(failed, *lacking)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which
@@ -439,7 +417,7 @@ class Causes:
         for report in reports:
             for excess in report.volumes or ():
                 words = f"{excess.driver}: {excess.attached:,} of {excess.limit:,} attached, asks {excess.asked:,} more"
-                self._add(FailedDemand("driver", words, 0, ""), report)
+                self._add(demand("driver", words), report)
         engine = self.engine
         volumes = self.pod.spec.volumes
         claims = claims_known(engine, self.pod)
@@ -449,41 +427,34 @@ class Causes:
             node = engine.node(report.name)
             if node is None:
                 continue
-            failures = (
-                [("volume", text) for text in unreached(engine, claims, node)]
-                if rules & VOLUMES or not rules
-                else []
-            )
-            failures += [("claim", text) for text in unbound(engine, claims, node)] if rules & VOLUMES else []
-            pairs = (
-                (volume, running_volume, pod)
-                for pod in engine.pods_on(node.name)
-                for volume in volumes
-                for running_volume in pod.spec.volumes
-            )
+            if rules & VOLUMES or not rules:
+                for text in unreached(engine, claims, node):
+                    self._add(demand("volume", text), report)
+            if rules & VOLUMES:
+                for text in unbound(engine, claims, node):
+                    self._add(demand("claim", text), report)
             if rules & DISKS:
-                failures += [
-                    ("volume", f"{volume.name} is a disk that {pod.key} has")
-                    for volume, running_volume, pod in pairs
-                    if disks_conflict(volume, running_volume)
-                ]
-            # The claims for which reasons leave no node to the pod: those without a volume yet, and those
-            # that another pod has.
+                for pod in engine.pods_on(node.name):
+                    for volume in volumes:
+                        if any(disks_conflict(volume, taken) for taken in pod.spec.volumes):
+                            self._add(demand("volume", f"{volume.name} is a disk that {pod.key} has"), report)
             reasons = frozenset([*report.reasons, *report.objected])
             if reasons not in refused:
-                texts = " ".join(reasons)
-                refused[reasons] = []
-                for claim in claims:
-                    if "unbound immediate" in texts and not claim.spec.volume_name:
-                        text = f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
-                        refused[reasons].append(text)
-                    if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
-                        users = [pod.key for pod in engine.pods() if claim.key in engine.claims_of(pod)]
-                        refused[reasons] += [
-                            f"{claim.name} is for one pod alone, and {user} has it" for user in users[:1]
-                        ]
-            for field, text in [*failures, *(("claim", text) for text in refused[reasons])]:
-                self._add(FailedDemand(field, text, 0, ""), report)
+                refused[reasons] = list(self._refused(claims, " ".join(reasons)))
+            for text in refused[reasons]:
+                self._add(demand("claim", text), report)
+
+    def _refused(self, claims: Iterable[PersistentVolumeClaim], reasons: str) -> Iterator[str]:
+        """The *claims* for which *reasons* leave no node to the pod: those without a volume yet, and those
+        that another pod has."""
+        engine = self.engine
+        for claim in claims:
+            if "unbound immediate" in reasons and not claim.spec.volume_name:
+                yield f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
+            if SOLE_USER in reasons and SOLE_USER in claim.spec.access_modes:
+                users = (pod.key for pod in engine.pods() if claim.key in engine.claims_of(pod))
+                if (user := next(users, None)) is not None:
+                    yield f"{claim.name} is for one pod alone, and {user} has it"
 
     def _devices(self, reports: Sequence[NodeReport]) -> None:
         """The claims to devices of which a node has too few, or enough only for each request alone; and
@@ -499,40 +470,31 @@ class Causes:
                     available = f"{len(account.usable):,} of {count_of(account.wanted, 'device')}"
                 else:
                     available = "devices, but not for all requests together,"
-                self._add(
-                    FailedDemand(
-                        "claim", f"{account.claim}, request {account.request}: {available} can be had", 0, ""
-                    ),
-                    report,
-                )
+                text = f"{account.claim}, request {account.request}: {available} can be had"
+                self._add(demand("claim", text), report)
         for report in reports:
-            for key in dict.fromkeys(
-                key for objection in report.objections for key in objection.nominated or ()
-            ):
-                self._add(FailedDemand("pod", f"{key} counts: it is nominated to this node", 0, ""), report)
+            nominated = (key for objection in report.objections for key in objection.nominated or ())
+            for key in dict.fromkeys(nominated):
+                self._add(demand("pod", f"{key} counts: it is nominated to this node"), report)
 
     # --- what pods there are --------------------------------------------------------------------------------
 
     def _pod_demands(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
-        for demand_rules, demand, pod in [entry for entry in self._single_demands() if rules & entry[0]]:
+        for its_rules, failed, pod in self._single_demands():
+            if not rules & its_rules:
+                continue
             objections_by_node = self.judge(pod)
-            failing = [
-                report
-                for report in reports
-                if _reasons(report.objections, demand_rules)
-                & _reasons(objections_by_node.get(report.name, ()), demand_rules)
-            ]
-            nominated_only = [
-                report
-                for report in failing
-                if any(
-                    objection.nominated for objection in report.objections if objection.rule in demand_rules
-                )
-            ]
+            failing = list[NodeReport]()
+            nominated_only = list[NodeReport]()
+            for report in reports:
+                now = _reasons(objections_by_node.get(report.name, ()), its_rules)
+                if now & _reasons(report.objections, its_rules):
+                    objections = (each for each in report.objections if each.rule in its_rules)
+                    is_nominated = any(each.nominated for each in objections)
+                    (nominated_only if is_nominated else failing).append(report)
             if nominated_only:
-                self._add(replace(demand, note="only because nominated pods count"), *nominated_only)
-            failing = [report for report in failing if report not in nominated_only]
-            if demand_rules == SPREAD and failing and not demand.absent:
+                self._add(replace(failed, note="only because nominated pods count"), *nominated_only)
+            if its_rules == SPREAD and failing and not failed.absent:
                 # The spread of the pod's peers by its only constraint, with the domains where it fails.
                 counts = spread_counts(self.engine, pod)
                 nodes = self.engine.nodes()
@@ -540,9 +502,9 @@ class Causes:
                 names = {report.name for report in failing}
                 full = {node.labels[key] for node in nodes if key in node.labels and node.name in names}
                 spread = "" if counts is None else counts.note(key, full, nodes, pod)
-                demand = replace(demand, note="; ".join(filter(None, [demand.note, spread])))
+                failed = replace(failed, note="; ".join(filter(None, [failed.note, spread])))
             if failing:
-                self._add(demand, *failing)
+                self._add(failed, *failing)
         self._anti_affinities(reports)
 
     def _single_demands(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
@@ -553,8 +515,8 @@ class Causes:
                 text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
                 lacks = node_labels(self.engine).without(constraint.topology_key)
                 note = lacks or self._note(constraint.label_selector, {self.pod.namespace})
-                demand = FailedDemand("topologySpreadConstraints", text, 0, note, absent=bool(lacks))
-                yield SPREAD, demand, self._pod_with(topology_spread_constraints=(constraint,))
+                failed = demand("topologySpreadConstraints", text, note, absent=bool(lacks))
+                yield SPREAD, failed, self._pod_with(topology_spread_constraints=(constraint,))
         affinity = spec.affinity or Affinity()
         near = affinity.pod_affinity or PodAffinity()
         away = affinity.pod_anti_affinity or PodAffinity()
@@ -564,27 +526,21 @@ class Causes:
             note = node_labels(self.engine).without(term.topology_key)
             if not note and term.namespace_selector is None:
                 note = self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
-            yield (
-                AFFINITY,
-                FailedDemand("podAffinity", text, 0, note, note.startswith("no ")),
-                self._pod_with(affinity=single),
-            )
+            failed = demand("podAffinity", text, note, absent=note.startswith("no "))
+            yield AFFINITY, failed, self._pod_with(affinity=single)
         for term in away.required:
             single = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
             text = f"{selector_text(term.label_selector)} by {term.topology_key}"
-            yield AFFINITY, FailedDemand("podAntiAffinity", text, 0, ""), self._pod_with(affinity=single)
-        for at, container in enumerate(spec.containers):
+            yield AFFINITY, demand("podAntiAffinity", text), self._pod_with(affinity=single)
+        for container in spec.containers:
             for port in container.ports:
                 if port.host_port:
-                    containers = [
-                        replace(sibling, ports=(port,) if number == at else ())
-                        for number, sibling in enumerate(spec.containers)
-                    ]
-                    yield (
-                        PORTS,
-                        FailedDemand("hostPort", str(port.host_port), 0, ""),
-                        self._pod_with(containers=tuple(containers)),
+                    containers = tuple(
+                        replace(sibling, ports=(port,) if sibling is container else ())
+                        for sibling in spec.containers
                     )
+                    failed = demand("hostPort", str(port.host_port))
+                    yield PORTS, failed, self._pod_with(containers=containers)
 
     def _pod_with(self, **changes: object) -> Pod:
         return replace(
@@ -613,10 +569,8 @@ class Causes:
                         and self.pod.namespace in (term.namespaces or (entry.pod.namespace,))
                         and selects(term.label_selector, self.pod.labels)
                     ):
-                        demand = FailedDemand(
-                            "podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, ""
-                        )
-                        domains.setdefault((term.topology_key, value), demand)
+                        failed = demand("podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}")
+                        domains.setdefault((term.topology_key, value), failed)
         for report in affected:
             for pair in labels.get(report.name, {}).items():
                 if pair in domains:
@@ -635,9 +589,9 @@ class Causes:
         if elsewhere:
             namespace, number = elsewhere.most_common(1)[0]
             return f"no pod on a node matches; {number:,} in namespace {namespace}"
-        pairs = dict(selector.match_labels or {}) if selector is not None else {}
+        pairs = () if selector is None else selector.match_labels.items()
         facts = LabelFacts.of(labels, "pod")
-        near = [pair for key, value in pairs.items() if (pair := facts.near(key, value)) is not None]
+        near = [pair for key, value in pairs if (pair := facts.near(key, value)) is not None]
         more = f"; {facts.having(*near[0]):,} with {'='.join(near[0])}" if near else ""
         return f"no pod on a node matches{more}"
 
@@ -670,7 +624,7 @@ def selector_text(selector: LabelSelector | None) -> str:
     """A label selector on one line; ``every pod`` for an empty one."""
     if selector is None:
         return "no pod"
-    pairs = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
+    pairs = [f"{key}={value}" for key, value in selector.match_labels.items()]
     return ", ".join([*pairs, *map(text_of, selector.match_expressions)]) or "every pod"
 
 

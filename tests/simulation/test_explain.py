@@ -85,15 +85,14 @@ def test_the_reason_that_alone_keeps_it_from_a_node_comes_first():
     ]
     cluster = [*nodes, pod("p", cpu=4, affinity=affinity)]
     newest = Framework(release="1.34")
-    found = kubeclassic.explain(cluster, "p", newest)
-    assert (
+    verdicts = [
         str(found.view().verdict)
-        == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
-    )
-    assert (
-        str(kubeclassic.simulate(cluster, newest).view().verdict)
-        == "default/p finds no node, because of pod affinity."
-    )
+        for found in (kubeclassic.explain(cluster, "p", newest), kubeclassic.simulate(cluster, newest))
+    ]
+    assert verdicts == [
+        "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes.",
+        "default/p finds no node, because of pod affinity.",
+    ]
 
 
 def test_nodes_that_the_pod_wants_are_nearer():
@@ -145,19 +144,18 @@ def test_nodes_past_the_window():
 def test_the_lead_counts_with_its_weight():
     """The rule that decided is the one with the greatest difference times weight, not the greatest
     difference."""
-    here = NodeReport(
-        "a",
-        True,
-        True,
-        scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)},
-        total=56,
-    )
-    there = NodeReport(
-        "b",
-        True,
-        True,
-        scores={"light": NodeScore(4, 4, 1), "heavy": NodeScore(3, 3, 4), "same": NodeScore(3, 3, 9)},
-        total=43,
+    here, there = (
+        NodeReport(
+            name,
+            True,
+            True,
+            scores={
+                "light": NodeScore(light, light, 1),
+                "heavy": NodeScore(heavy, heavy, 4),
+                "same": NodeScore(3, 3, 9),
+            },
+        )
+        for name, light, heavy in (("a", 9, 5), ("b", 4, 3))
     )
     assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
     assert list(constant_scores([here, there])) == ["same"]
@@ -189,12 +187,8 @@ def test_the_order():
             ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
         )
     )
-    assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [
-        little,
-        much,
-        tainted,
-        both,
-    ]
+    reports = [both, tainted, much, little]
+    assert sorted(reports, key=lambda report: report.nearness) == reports[::-1]
 
 
 # --- Eviction -----------------------------------------------------------------------------------------------

@@ -36,9 +36,10 @@ def claim(name, volume=""):
     return manifest("PersistentVolumeClaim", name, metadata=metadata, spec=spec, status=status)
 
 
-def volume(name, zone, size="20Gi", **spec):
-    """A volume of class fast that only the nodes of a zone reach."""
+def volume(name, zone, size="20Gi", of="", **spec):
+    """A volume of class fast that only the nodes of a zone reach, bound to a claim if that is said."""
     whole = {"storageClassName": "fast", "capacity": {"storage": size}, "accessModes": []}
+    whole |= {"claimRef": {"namespace": "default", "name": of}} if of else {}
     whole |= on(**{ZONE: zone}) | spec
     return manifest("PersistentVolume", name, spec=whole, status={"phase": "Available"})
 
@@ -51,7 +52,7 @@ def causes(cluster, release="1.34"):
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
 def test_a_volume_that_is_elsewhere(release):
     """Each node that does not reach the volume of a claim says where it can be reached."""
-    there = volume("pv-1", "z2", claimRef={"namespace": "default", "name": "data"})
+    there = volume("pv-1", "z2", of="data")
     cluster = [node("a", "z1"), LATE, there, claim("data", volume="pv-1"), asks("data")]
     assert f"volume pv-1 of claim data needs {ZONE} z2" in causes(cluster, release)
 
@@ -98,14 +99,12 @@ def test_where_a_class_makes_volumes():
 
 def test_a_driver_s_limit():
     """The driver, how many volumes are on the node, and how many may be."""
-    of_driver = {"csi": {"driver": "d", "volumeHandle": "x"}}
     volumes = [
-        volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name})
+        volume(f"pv-{name}", "z1", of=name, csi={"driver": "d", "volumeHandle": name})
         for name in ("data", "other")
     ]
     drivers = yaml.safe_load("[{name: d, nodeID: a, allocatable: {count: 1}}]")
     listed = manifest("CSINode", "a", spec={"drivers": drivers})
-    volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
     there = asks("other", "there", on="a")
     claims = [claim("data", volume="pv-data"), claim("other", volume="pv-other")]
     assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == [
@@ -121,23 +120,17 @@ def test_the_limit_of_a_plugin_in_the_tree(release):
         node("a", "z1"),
         node("b", "z1"),
         *(manifests.pod(on, on=on, volumes=disks[:many]) for on, many in (("a", 39), ("b", 38))),
+        manifests.pod("asked", volumes=[*disks[39:], {"name": "e", "emptyDir": {}}]),
     ]
     words = [f"driver kubernetes.io/aws-ebs: {there} of 39 attached, asks 2 more" for there in (38, 39)]
-    assert (
-        causes(
-            [*cluster, manifests.pod("asked", volumes=[*disks[39:], {"name": "e", "emptyDir": {}}])], release
-        )
-        == words
-    )
+    assert causes(cluster, release) == words
 
 
 @pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
 def test_who_has_the_volume(release):
     """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its
     own."""
-    there = volume(
-        "pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"]
-    )
+    there = volume("pv-1", "z1", of="data", accessModes=["ReadWriteOncePod"])
     mine = claim("data", volume="pv-1")
     mine["spec"]["accessModes"] = ["ReadWriteOncePod"]
     disk = yaml.safe_load("[{name: d, awsElasticBlockStore: {volumeID: v}}]")
@@ -333,7 +326,7 @@ def test_a_drain_names_the_volume():
     """A pod whose disk is of a zone without another node keeps its node from going."""
     owner = owned_by("StatefulSet", "prom", apiVersion="apps/v1")
     there = asks("data", "prom-0", on="a", metadata=owner)
-    disk = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"})
+    disk = volume("pv-1", "z1", of="data")
     cluster = [node("a", "z1"), node("b", "z2"), LATE, disk, claim("data", volume="pv-1"), there]
     found = drain(cluster, "a", "1.30")
     assert found.cannot["a"].endswith(f" (volume pv-1 of claim data needs {ZONE} z1)")

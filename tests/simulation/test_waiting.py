@@ -15,6 +15,7 @@ from kubeclassic.questions.simulate.pods import PodRecord
 from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.nodesbyuse import summarise
 from kubeclassic.simulation.simulate import WAITS, Simulation
+from tests.support import replaybuild
 from tests.support.build import node, pod, scenario
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of
@@ -87,44 +88,43 @@ def test_who_waits_at_the_end_waits():
     assert "0 unschedulable, 1 waiting for Permit plugins" in summary_lines(counts)[0]
 
 
-def test_an_allowed_pod_is_placed():
-    """A later pod's cycle lets it be bound."""
-    made = simulated(node("a"), asking("one", waits="yes"), asking("two", allows="one"))
-    assert (words(made), told(made, "one")) == ({"one": "placed", "two": "placed"}, ("a", None))
-    assert made.all_placed
-
-
-def test_a_rejected_pod_gives_its_node_back():
-    """A later pod takes the room of one that was rejected."""
-    made = simulated(
-        node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three")
-    )
-    assert words(made) == {"one": "unschedulable", "two": "placed", "three": "placed"}
-    assert told(made, "one") == (None, "two does not want it")
-
-
-def test_a_pod_that_fits_nowhere_can_reject_others():
-    """A PostFilter plugin can end waits; the room is there for the next one."""
-    made = simulated(
-        node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three")
-    )
-    assert words(made) == {"one": "unschedulable", "large": "unschedulable", "three": "placed"}
-
-
-def test_a_refusal_after_the_wait():
-    """A PreBind plugin can still refuse."""
-    made = simulated(node("a"), asking("one", waits="yes", preBind="no"), asking("two", allows="one"))
-    assert told(made, "one") == (None, "not bound")
-
-
-def test_a_waiting_victim_was_not_evicted():
-    """A pod that waits and is preempted is rejected; it is no eviction, and its node goes to the other."""
-    made = simulated(node("a", cpu="1"), asking("low", waits="yes"), asking("high", priority=5))
-    assert (words(made), told(made, "low")) == (
-        {"low": "unschedulable", "high": "placed"},
+OUTCOMES = {
+    "a later pod's cycle lets it be bound": (
+        [node("a"), asking("one", waits="yes"), asking("two", allows="one")],
+        {"one": "placed", "two": "placed"},
+        ("a", None),
+    ),
+    "a later pod takes the room of one that was rejected": (
+        [node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three")],
+        {"one": "unschedulable", "two": "placed", "three": "placed"},
+        (None, "two does not want it"),
+    ),
+    "a PostFilter plugin ends waits, and the room is there for the next one": (
+        [node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three")],
+        {"one": "unschedulable", "large": "unschedulable", "three": "placed"},
+        (None, "somebody fits nowhere"),
+    ),
+    "a PreBind plugin can still refuse": (
+        [node("a"), asking("one", waits="yes", preBind="no"), asking("two", allows="one")],
+        {"one": "unschedulable", "two": "placed"},
+        (None, "not bound"),
+    ),
+    "a pod that waits and is preempted is rejected, not evicted": (
+        [node("a", cpu="1"), asking("one", waits="yes"), asking("high", priority=5)],
+        {"one": "unschedulable", "high": "placed"},
         (None, "preempted"),
-    )
-    assert made.evictions == []
+    ),
+}
+"""How a wait ends -> the cluster, the outcome of each pod, and host and error of the one that waited."""
+
+
+@pytest.mark.parametrize("how", OUTCOMES)
+def test_how_a_wait_ends(how):
+    """The pod that waited gets its node or loses it, and those after it find the cluster so."""
+    cluster, wanted, said = OUTCOMES[how]
+    made = simulated(*cluster)
+    assert (words(made), told(made, "one"), made.evictions) == (wanted, said, [])
+    assert made.all_placed == (set(wanted.values()) == {"placed"})
 
 
 def test_records():
@@ -196,22 +196,13 @@ ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gan
 def test_all_or_none(at_the_root):
     """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
     one waits."""
-    found = {
-        record["name"]: (record["outcome"], record["host"])
-        for record in ran(
-            "simulate", "examples/gang/cluster.yaml", *ARGUMENTS, "-o", "json", status=1
-        ).document["pods"]
-    }
-    assert {
-        name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
-    } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
-    assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == [
-        "worker-1",
-        "worker-2",
-        "worker-3",
-    ]
-    assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
-    assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
+    found = ran("simulate", "examples/gang/cluster.yaml", *ARGUMENTS, "-o", "json", status=1).document
+    gangs = {}
+    for record in found["pods"]:
+        gangs.setdefault(record["name"].partition("-")[0], []).append((record["outcome"], record["host"]))
+    assert gangs["train"] == [("unschedulable", None)] * 4
+    assert sorted(gangs["render"]) == [("placed", f"worker-{number}") for number in (1, 2, 3)]
+    assert {outcome for outcome, _ in gangs["report"]} == {"waiting"}
 
 
 def test_on_the_clock(at_the_root):
@@ -219,14 +210,10 @@ def test_on_the_clock(at_the_root):
     when its time is up."""
     out = ran("replay", "examples/gang/day.yaml", *ARGUMENTS, "--release", "1.27").out
     records = [json.loads(line) for line in out.splitlines()]
-    bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
-    assert sorted(bound) == [
+    assert sorted(replaybuild.told(records, "Bound")) == [
         *((25, f"default/train-{i}") for i in range(4)),
         *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
     ]
-    late = [
-        record["message"]
-        for record in records
-        if record["event"] == "FailedScheduling" and "report" in record["pod"]
-    ]
+    failed = replaybuild.of_event(records, "FailedScheduling")
+    late = [record["message"] for record in failed if "report" in record["pod"]]
     assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2

@@ -50,12 +50,16 @@ def played(made):
     return found
 
 
+def of_event(records, event):
+    """The records of one kind."""
+    return [record for record in records if record["event"] == event]
+
+
 def told(records, event):
     """The time and the subject of each record of one kind."""
     return [
         (record["time"], record.get("pod") or record.get("node") or record.get("volume", ""))
-        for record in records
-        if record["event"] == event
+        for record in of_event(records, event)
     ]
 
 

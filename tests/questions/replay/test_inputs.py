@@ -74,7 +74,7 @@ def test_a_deletion_before_the_creation(tmp_path, kind):
         ManifestError,
         match=rf'^{kind} \S*n: metadata.annotations\[kubeclassic/deletion-time\]: expected a time from "10" on, .*, got "5"$',
     ):
-        of_file(tmp_path, f"{NODE}---\nkind: {kind}\nmetadata: {{name: n, {times}}}\n")
+        of_file(tmp_path, f"{NODE}---\nkind: {kind}\nmetadata: {{name: 'n', {times}}}\n")
 
 
 def test_a_node_that_is_gone_when_its_time_comes(tmp_path):
@@ -156,15 +156,18 @@ def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod
     return {"time": time, "event": event, word: item}
 
 
+def of_recording(tmp_path, *records, **choice):
+    """The inputs in a recording with a node from the beginning."""
+    text = lines(recorded(0, "Add", "a", kind="Node"), *records)
+    return of_file(tmp_path, text, "events.jsonl", **choice)
+
+
 # --- Recordings ---------------------------------------------------------------------------------------------
 
 
 def test_seconds(tmp_path):
     """Times may be numbers of seconds."""
-    text = lines(
-        recorded(0, "Add", "a", kind="Node"), recorded(2.5, "Add", "web"), recorded(9, "Delete", "web")
-    )
-    inputs = of_file(tmp_path, text, "events.jsonl")
+    inputs = of_recording(tmp_path, recorded(2.5, "Add", "web"), recorded(9, "Delete", "web"))
     assert [(event.time, event.verb, event.item.kind) for event in inputs.events] == [
         (0, "Add", "Node"),
         (2.5, "Add", "Pod"),
@@ -188,35 +191,33 @@ def test_the_simulators_recorder(tmp_path):
 def test_pods_run_as_long_as_they_did(tmp_path):
     """A pod that was bound and ended in the recording runs here for as long, and its recorded end is left
     out."""
-    text = lines(
-        recorded(0, "Add", "a", kind="Node"),
+    records = [
         recorded(1, "Add", "web"),
         recorded(5, "Update", "web", "x"),
         recorded(25, "Update", "web", "x", "Succeeded"),
         recorded(26, "Delete", "web"),
         recorded(30, "Add", "web"),
-    )
-    inputs = of_file(tmp_path, text, "events.jsonl")
+    ]
+    inputs = of_recording(tmp_path, *records)
     coming = [
         (event.time, event.lifetime.runs_for)
         for event in inputs.events
         if event.verb == "Add" and isinstance(event.item, Pod)
     ]
     assert (coming, len(inputs.events)) == ([(1, 20), (30, None)], 4)
-    as_recorded = of_file(tmp_path, text, "events.jsonl", choice=InputOptions(as_recorded=True))
+    as_recorded = of_recording(tmp_path, *records, choice=InputOptions(as_recorded=True))
     assert len(as_recorded.events) == 6
 
 
 def test_a_binding_that_is_only_told_at_the_end(tmp_path):
     """Where the first update with a node also says that the pod has ended, nothing says how long it ran, so
     it ends then."""
-    text = lines(
-        recorded(0, "Add", "a", kind="Node"),
+    inputs = of_recording(
+        tmp_path,
         recorded(1, "Add", "web"),
         recorded(9, "Update", "web", "x", "Failed"),
         recorded(12, "Delete", "web"),
     )
-    inputs = of_file(tmp_path, text, "events.jsonl")
     assert (pods(inputs)["web"][1], len(inputs.events)) == (Lifetime(), 4)
 
 
@@ -235,8 +236,7 @@ def test_pods_that_do_not_wait_here(tmp_path, change, reason, verbs):
     once."""
     line = recorded(1, "Add", "web")
     line["object"] |= change
-    text = lines(recorded(0, "Add", "a", kind="Node"), *({**line, "event": verb} for verb in verbs))
-    inputs = of_file(tmp_path, text, "events.jsonl")
+    inputs = of_recording(tmp_path, *({**line, "event": verb} for verb in verbs))
     assert (pods(inputs), inputs.ignored) == ({}, {reason: 1})
     notices = [notice for notice in inputs.warnings if notice.where == "Pod default/web"]
     assert len(notices) == (reason == "refused by the API server")
@@ -244,11 +244,11 @@ def test_pods_that_do_not_wait_here(tmp_path, change, reason, verbs):
 
 def test_a_pod_that_another_scheduler_places(tmp_path):
     """A pod of another scheduler takes part from its recorded binding to its recorded end."""
-    text = [recorded(0, "Add", "a", kind="Node"), recorded(1, "Add", "web")]
-    text += [recorded(5, "Update", "web", "a"), recorded(25, "Update", "web", "a", "Succeeded")]
-    for line in text[1:]:
+    told = [recorded(1, "Add", "web"), recorded(5, "Update", "web", "a")]
+    told.append(recorded(25, "Update", "web", "a", "Succeeded"))
+    for line in told:
         line["object"]["spec"]["schedulerName"] = "mine"
-    inputs = of_file(tmp_path, lines(*text), "events.jsonl")
+    inputs = of_recording(tmp_path, *told)
     assert inputs.ignored == {}
     records = played(Replay(inputs, engine()))
     assert [(record["time"], record["event"]) for record in records[1:]] == [(5, "Started"), (25, "Finished")]
@@ -258,8 +258,7 @@ def test_an_update_keeps_the_priority_of_the_class(tmp_path):
     """An update without a priority has that of its class, as the pod had when it came."""
     line = recorded(1, "Add", "web")
     line["object"]["spec"] = {"priorityClassName": "system-node-critical"}
-    text = lines(recorded(0, "Add", "a", kind="Node"), line, {**line, "time": 2, "event": "Update"})
-    inputs = of_file(tmp_path, text, "events.jsonl")
+    inputs = of_recording(tmp_path, line, {**line, "time": 2, "event": "Update"})
     assert [event.item.priority for event in inputs.events[1:]] == [2000001000] * 2
 
 
@@ -274,13 +273,13 @@ def test_with_manifests_and_from_standard_input(tmp_path):
 
 def test_other_kinds(tmp_path):
     """Events about kinds that scheduling does not read are ignored and counted."""
-    text = lines(recorded(0, "Add", "a", kind="Node"), recorded(0, "Add", "a", kind="Lease"))
-    assert of_file(tmp_path, text, "events.jsonl").ignored == {"events about other kinds": 1}
+    inputs = of_recording(tmp_path, recorded(0, "Add", "a", kind="Lease"))
+    assert inputs.ignored == {"events about other kinds": 1}
 
 
 BAD = [
     (
-        {**recorded(1, "Add", "web"), "event": "Create"},
+        recorded(1, "Create", "web"),
         'event: expected Add, Update, Delete, Drain, Fail or Recover, got "Create"',
     ),
     (
@@ -305,9 +304,7 @@ BAD = [
 @pytest.mark.parametrize("line, message", BAD)
 def test_a_bad_line(tmp_path, line, message):
     """A bad line is told with file, line, field, what was expected and what came."""
-    text = refusal_text(
-        ManifestError, of_file, tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl"
-    )
+    text = refusal_text(ManifestError, of_recording, tmp_path, line)
     assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
     assert message in text
 

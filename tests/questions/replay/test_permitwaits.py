@@ -6,7 +6,7 @@ import pytest
 from kubeclassic.questions.replay.inputs import DELETE, EVER
 from tests.support.build import node, pod
 from tests.support.permitbuild import doorman, names, the_one, waiting_scheduler, waits_of
-from tests.support.replaybuild import at, of_engine, played, there, told
+from tests.support.replaybuild import at, of_engine, of_event, played, there, told
 
 GAVE_UP = "rejected due to timeout after waiting {} at plugin {}"
 
@@ -36,12 +36,8 @@ def steps_to(made, time):
 
 def messages(records, name):
     """When and why attempts of a pod failed."""
-    failed = (
-        record
-        for record in records
-        if record["event"] == "FailedScheduling" and record["pod"] == f"default/{name}"
-    )
-    return [(record["time"], record["message"]) for record in failed]
+    failed = of_event(records, "FailedScheduling")
+    return [(record["time"], record["message"]) for record in failed if record["pod"] == f"default/{name}"]
 
 
 def condition(made, name):
@@ -105,10 +101,17 @@ def test_those_that_lack_its_room_come_back():
 # --- Words --------------------------------------------------------------------------------------------------
 
 
+def one_waits(*events, answers=(), **delays):
+    """A replay at 7 s, in which a pod waits since 1 s; *answers*: of other plugins to it."""
+    pod = asking("one", Doorman="100", **dict(answers))
+    made = of(*there(node("a")), at(1, pod), *events, **delays)
+    steps_to(made, 7)
+    return made
+
+
 def test_an_allowed_pod_is_bound():
     """The binding goes on after the last word, with the delay of bindings."""
-    made = of(*there(node("a")), at(1, asking("one", Doorman="100")), binding=5.0)
-    steps_to(made, 7)
+    made = one_waits(binding=5.0)
     the_one(made.engine).allow("Doorman")
     records = played(made)
     assert (told(records, "Scheduled"), told(records, "Bound")) == (
@@ -120,8 +123,7 @@ def test_an_allowed_pod_is_bound():
 
 def test_a_rejected_pod_waits_for_others():
     """The pod itself is not moved by its own end, others are."""
-    made = of(*there(node("a")), at(1, asking("one", Doorman="100")))
-    steps_to(made, 7)
+    made = one_waits()
     the_one(made.engine).reject("Second", "no room for you")
     records = steps_to(made, 20)
     assert messages(records, "one") == [(7, "no room for you")]
@@ -130,8 +132,7 @@ def test_a_rejected_pod_waits_for_others():
 
 def test_a_refusal_after_the_wait():
     """A PreBind plugin can still reject it."""
-    made = of(*there(node("a")), at(1, asking("one", Doorman="100", preBind="no")))
-    steps_to(made, 7)
+    made = one_waits(answers={"preBind": "no"})
     the_one(made.engine).allow("Doorman")
     assert messages(steps_to(made, 8), "one") == [(7, "not bound")]
     assert doorman(made.engine).reserved == set()
@@ -140,8 +141,7 @@ def test_a_refusal_after_the_wait():
 def test_the_scheduler_goes_on_meanwhile():
     """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its
     steps come in order."""
-    made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
-    steps_to(made, 7)
+    made = one_waits(at(2, asking("two")))
     the_one(made.engine).allow("Doorman")
     played(made)
     seen = [step for step in doorman(made.engine).seen if step.startswith("Doorman")]

@@ -10,7 +10,7 @@ from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.build import manifest, node, obj, owned_by
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
-from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
+from tests.support.replaybuild import BUSY, asking, at, engine, of_event, of_file, played, replay, there, told
 from tests.support.volumebuild import on
 
 ALL = list(ALL_RELEASES)
@@ -173,7 +173,7 @@ def test_what_happens(what):
 def test_a_pod_that_finishes_makes_room_for_one_that_waits(release):
     """Where a node is full, the next pod waits for as long as the first one runs and until its back-off
     is over."""
-    events = [*there(small(cpu="1")), at(5, asking("one"), runs=60), at(10, asking("two"))]
+    events = [*FULL, at(5, ONE, runs=60), at(10, asking("two"))]
     records = played(replay(*events, release=release))
     assert told(records, "Scheduled")[0] == (5, "default/one")
     assert told(records, "Finished") == [(65, "default/one")]
@@ -184,7 +184,7 @@ def test_a_pod_that_finishes_makes_room_for_one_that_waits(release):
 def test_delays_add_up():
     """A pod is bound after the binding delay, runs after the startup delay, and its run time counts from
     then."""
-    records = played(replay(*there(small()), at(1, asking("one"), runs=10), binding=2, startup=3))
+    records = played(replay(*there(small()), at(1, ONE, runs=10), binding=2, startup=3))
     assert [(record["time"], record["event"]) for record in records] == [
         (1, "Arrived"),
         (1, "Scheduled"),
@@ -198,14 +198,7 @@ def test_delays_add_up():
 def test_a_pod_keeps_its_place_until_it_is_bound(release):
     """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once:
     its place cannot expire."""
-    made = replay(
-        *there(small(cpu="1")),
-        at(0, asking("one")),
-        at(50, asking("two")),
-        release=release,
-        binding=100,
-        until=300,
-    )
+    made = replay(*FULL, at(0, ONE), at(50, asking("two")), release=release, binding=100, until=300)
     records = played(made)
     assert told(records, "Scheduled") == [(0, "default/one")]
     assert told(records, "Bound") == [(100, "default/one")]
@@ -259,7 +252,7 @@ def test_the_same_failure_is_told_once():
     """Attempts that fail with the same message are counted, and written once."""
     made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")))
     records = played(made)
-    assert [record["message"] for record in records if record["event"] == "FailedScheduling"] == [
+    assert [record["message"] for record in of_event(records, "FailedScheduling")] == [
         "0/1 nodes are available: 1 Insufficient cpu.",
         "0/2 nodes are available: 2 Insufficient cpu.",
     ]
@@ -280,8 +273,7 @@ def test_what_cannot_have_changed_is_not_worked_out_again(tmp_path, release, mon
 
 def test_who_left_without_a_node():
     """Pods that are deleted while they wait are counted."""
-    big = asking("big", cpu="3")
-    made = replay(*there(small()), at(0, big), at(5, big, DELETE))
+    made = replay(*FULL, at(0, BIG), at(5, BIG, DELETE))
     played(made)
     assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
 
@@ -290,12 +282,10 @@ def test_who_left_without_a_node():
 @pytest.mark.parametrize("termination", [0.0, 20.0])
 def test_victims_leave_and_the_pod_gets_their_place(release, termination):
     """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
-    low = asking("low", cpu="2")
-    high = asking("high", cpu="2", priority=10)
     records = played(
-        replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination)
+        replay(*there(small()), at(0, LOW), at(5, HIGH), release=release, termination=termination)
     )
-    assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [
+    assert [(record["pod"], record["by"]) for record in of_event(records, "Preempted")] == [
         ("default/low", "default/high")
     ]
     assert told(records, "Deleted") == [(5 + termination, "default/low")]
@@ -356,7 +346,7 @@ def test_a_pod_in_the_replay_keeps_its_node():
     """A recorded update changes labels and the like; where the pod went in the recording is not taken
     over."""
     changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
-    made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
+    made = replay(*there(small()), at(1, ONE), at(2, changed, UPDATE))
     played(made)
     now = made.cluster.pod("default/one")
     assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
@@ -454,10 +444,7 @@ class TestVolumes:
         made = replay(*there(*nodes, *volumes, self.LOCAL, *claims), *pods, release=release)
         records = played(made)
         assert [name for _, name in told(records, "Bound")] == ["default/db-0", "default/db-1"]
-        assert sorted(record["volume"] for record in records if record["event"] == "VolumeBound") == [
-            "disk-a",
-            "disk-b",
-        ]
+        assert sorted(record["volume"] for record in of_event(records, "VolumeBound")) == ["disk-a", "disk-b"]
         assert [life.key for life in made.waiting] == ["default/db-2"]
 
     def test_a_deleted_claim_gives_its_volume_back(self):

@@ -9,7 +9,7 @@ from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.questions.replay.inputs import DELETE, UPDATE
 from tests.support.build import manifest, node, obj, owned_by
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
-from tests.support.replaybuild import asking, at, of_engine, played, replay, there, told
+from tests.support.replaybuild import asking, at, of_engine, of_event, played, replay, there, told
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 GATES = [{"name": "quota"}]
@@ -22,12 +22,9 @@ def newer(*events, **more):
 
 def attempts(made, records, name):
     """The number of tries of a pod."""
-    scheduled = [
-        record["attempts"]
-        for record in records
-        if record["event"] == "Scheduled" and record["pod"] == f"default/{name}"
-    ]
-    return scheduled[0] if scheduled else made.pods.all[f"default/{name}"].attempts
+    key = f"default/{name}"
+    scheduled = [record["attempts"] for record in of_event(records, "Scheduled") if record["pod"] == key]
+    return scheduled[0] if scheduled else made.pods.all[key].attempts
 
 
 def test_only_what_may_help_brings_a_pod_back():
@@ -64,7 +61,7 @@ def test_a_pod_that_is_gated():
         *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
     )
     records = played(made)
-    assert [record for record in records if record["event"] == "Arrived"] == [
+    assert of_event(records, "Arrived") == [
         {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True},
         {"time": 2, "event": "Arrived", "pod": "default/one"},
     ]
@@ -85,17 +82,16 @@ def test_its_gates_go():
 def test_victims_that_take_their_time():
     """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
     node."""
-    low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
-    events = [
+    made = newer(
         *there(node("a", cpu="2"), node("b", cpu="2")),
-        *low,
+        *(at(0, asking(f"low-{i}", cpu="2")) for i in range(2)),
         at(5, asking("high", cpu="2", priority=9)),
-    ]
-    # Something that brings the preemptor back while its victim is still there.
-    events.append(at(20, node("c", cpu="1"), "Add"))
-    made = newer(*events, termination=60.0)
+        # Something that brings the preemptor back while its victim is still there.
+        at(20, node("c", cpu="1")),
+        termination=60.0,
+    )
     records = played(made)
-    (preempting,) = [record for record in records if record["event"] == "Preempting"]
+    (preempting,) = of_event(records, "Preempting")
     assert (preempting["time"], len(preempting["victims"])) == (5, 1)
     assert told(records, "Scheduled")[2:] == [(65, "default/high")]
 
@@ -188,6 +184,7 @@ def claim(name, owner=""):
 
 
 USING = asking("one", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: data}}]"))
+DELAYED = (*there(node("a"), obj(CLASS), claim("data")), at(1, USING))
 
 
 # --- Steps of APlugin ---------------------------------------------------------------------------------------
@@ -231,9 +228,7 @@ def test_two_pods_at_once():
 def test_volumes_between(first):
     """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn
     before the wait."""
-    made, plugin = with_steps(
-        *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=first, binding=5.0, provisioning=7.0
-    )
+    made, plugin = with_steps(*DELAYED, first=first, binding=5.0, provisioning=7.0)
     records = played(made)
     assert told(records, "Bound") == [(13, "default/one")]
     assert {point: time for time, point in plugin.seen}["pre_bind"] == (6 if first else 13)
@@ -241,9 +236,7 @@ def test_volumes_between(first):
 
 def test_a_refusal_before_the_volumes():
     """A plugin that refuses before VolumeBinding has its turn leaves the claims as they were."""
-    made, plugin = with_steps(
-        *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0
-    )
+    made, plugin = with_steps(*DELAYED, first=True, binding=5.0)
     plugin.answers["pre_bind"] = [unschedulable("never")] * 99
     assert told(played(made), "VolumeProvisioned") == []
     assert plugin.seen[2:4] == [(6, "pre_bind"), (6, "unreserve")]
@@ -255,7 +248,7 @@ def test_a_refusal_is_undone(point):
     made, plugin = with_steps(*EVENTS, at(50, node("b")), binding=5.0)
     plugin.answers[point] = [unschedulable(f"no at {point}")]
     records = played(made)
-    failed = next(record for record in records if record["event"] == "FailedScheduling")
+    failed = of_event(records, "FailedScheduling")[0]
     assert (failed["message"], failed["time"]) == (f"no at {point}", 1 if point == "permit" else 6)
     assert [name for _, name in plugin.seen].count("unreserve") == 1
     assert told(records, "Bound")[0][0] == 55
@@ -268,7 +261,7 @@ def test_what_goes_wrong_is_tried_again(point, seconds):
     made, plugin = with_steps(*EVENTS, at(50, node("b")), binding=5.0)
     plugin.answers[point] = [error("broken")]
     records = played(made)
-    failed = next(record for record in records if record["event"] == "FailedScheduling")
+    failed = of_event(records, "FailedScheduling")[0]
     shown = {"reserve": "Reserve", "permit": "Permit", "pre_bind": "PreBind", "bind": "Bind"}[point]
     assert (failed["message"], failed["time"]) == (f'running {shown} plugin "Steps": broken', seconds)
     again = told(records, "Scheduled")[-1][0]
@@ -297,16 +290,18 @@ def test_a_pod_that_goes_meanwhile():
 # --- Volumes ------------------------------------------------------------------------------------------------
 
 
-SCRATCH = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC}}}]
+def scratch(**spec):
+    """A pod with a generic ephemeral volume; *spec*: of its claim, besides what it asks for."""
+    template = {"spec": CLAIM_SPEC | spec}
+    return asking("db", volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}])
 
 
 def test_a_generic_ephemeral_volume():
     """A claim is made for a pod's ephemeral volume, gets its volume with the pod, and goes with it, as
     does the volume."""
-    using = asking("db", volumes=SCRATCH)
     made = newer(
         *there(node("a"), obj(CLASS)),
-        at(1, using, runs=50),
+        at(1, scratch(), runs=50),
         at(3, claim("db-scratch", owner="db")),
         provisioning=7.0,
     )
@@ -325,13 +320,7 @@ def test_the_default_class():
           name: late
           annotations: {storageclass.kubernetes.io/is-default-class: 'true'}
         """)
-    volumes = [
-        {
-            "name": "scratch",
-            "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC | {"storageClassName": None}}},
-        }
-    ]
-    made = newer(*there(node("a"), obj(marked)), at(1, asking("db", volumes=volumes)))
+    made = newer(*there(node("a"), obj(marked)), at(1, scratch(storageClassName=None)))
     played(made)
     (found,) = made.engine.listings.claims
     assert (found.spec.storage_class_name, found.spec.volume_name) == ("late", "pvc-default-db-scratch")
@@ -339,15 +328,15 @@ def test_the_default_class():
 
 def test_a_claim_of_the_name_that_is_there():
     """A claim that was not made for the pod stays, and keeps the pod waiting."""
-    made = newer(*there(node("a"), obj(CLASS), claim("db-scratch")), at(1, asking("db", volumes=SCRATCH)))
-    (failed,) = [record for record in played(made) if record["event"] == "FailedScheduling"]
+    made = newer(*there(node("a"), obj(CLASS), claim("db-scratch")), at(1, scratch()))
+    (failed,) = of_event(played(made), "FailedScheduling")
     assert "PVC default/db-scratch was not created for pod default/db (pod is not owner)" in failed["message"]
     assert len(made.engine.listings.claims) == 1
 
 
 def test_older_releases_know_no_such_volumes():
     """Older releases make no claims for ephemeral volumes, and bind the pod without them."""
-    made = replay(*there(node("a"), obj(CLASS)), at(1, asking("db", volumes=SCRATCH)))
+    made = replay(*there(node("a"), obj(CLASS)), at(1, scratch()))
     assert told(played(made), "Bound") == [(1, "default/db")]
     assert len(made.engine.listings.claims) == 0
 
@@ -355,6 +344,6 @@ def test_older_releases_know_no_such_volumes():
 def test_without_volume_binding():
     """A profile without VolumeBinding binds pods whatever their claims lack."""
     engine = scheduler(profile={"plugins": {"multiPoint": disabled("VolumeBinding")}})
-    records = played(of_engine(engine, *there(node("a"), obj(CLASS), claim("data")), at(1, USING)))
+    records = played(of_engine(engine, *DELAYED))
     assert told(records, "Bound") == [(1, "default/one")]
     assert told(records, "VolumeProvisioned") == []

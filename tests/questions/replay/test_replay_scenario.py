@@ -11,7 +11,7 @@ from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import pod
 from tests.support.examples import examples
 from tests.support.refusals import refusal_text
-from tests.support.replaybuild import BUSY, TROUBLE, engine, of_file, played, told
+from tests.support.replaybuild import BUSY, TROUBLE, engine, of_event, of_file, played, told
 
 NODES = "- {opcode: createNodes, count: 2}\n"
 TEMPLATE = "{kind: Pod, metadata: {generateName: pod-}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}"
@@ -21,6 +21,14 @@ POD = f"podTemplate: {TEMPLATE}"
 def run(tmp_path, text, seed=0):
     """A scenario that was played, and what happened."""
     made = Replay(of_file(tmp_path, text), engine(), until=500, seed=seed)
+    return made, played(made)
+
+
+def in_trouble(tmp_path, text, until=None):
+    """A scenario that was played beside a recording of nodes in trouble, and what happened."""
+    (tmp_path / "busy.yaml").write_text(text)
+    (tmp_path / "trouble.jsonl").write_text(TROUBLE)
+    made = Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=until)
     return made, played(made)
 
 
@@ -74,9 +82,7 @@ def test_a_barrier_gives_up(tmp_path):
         tmp_path,
         f"{NODES}- {{opcode: createPods, count: 9, timeout: 30s, {POD}}}\n- {{opcode: sleep, duration: 1m}}\n",
     )
-    assert [
-        (record["time"], record["number"]) for record in records if record["event"] == "BarrierGivenUp"
-    ] == [(30, 2)]
+    assert of_event(records, "BarrierGivenUp") == [{"time": 30, "event": "BarrierGivenUp", "number": 2}]
 
 
 WITH_CLASSES = (
@@ -138,10 +144,9 @@ def test_churn(tmp_path):
     """Churn makes an object each interval, or makes and takes away in turn, until the scenario is over."""
     churn = f"- {{opcode: churn, mode: MODE, number: 2, interval: 10s, template: {TEMPLATE}}}\n"
     text = f"{NODES}{churn}- {{opcode: sleep, duration: 45s}}\n"
-    _, records = run(tmp_path, text.replace("MODE", "create"))
-    assert [time for time, _ in told(records, "Arrived")] == [10, 20]
-    _, records = run(tmp_path, text.replace("MODE", "recreate"))
-    assert [time for time, _ in told(records, "Arrived")] == [10, 20]
+    for mode in ("create", "recreate"):
+        _, records = run(tmp_path, text.replace("MODE", mode))
+        assert [time for time, _ in told(records, "Arrived")] == [10, 20]
     assert told(records, "Deleted") == [(30, "default/pod-0"), (40, "default/pod-1")]
 
 
@@ -149,11 +154,7 @@ def test_nodes_in_trouble(tmp_path):
     """Nodes are deleted by name or drawn; those that fail, are drained and recover are events of a
     recording beside the scenario."""
     deleting = "- {opcode: sleep, duration: 90s}\n- {opcode: deleteNodes, names: [node-1]}\n- {opcode: deleteNodes, count: 1}\n"
-    (tmp_path / "busy.yaml").write_text(f"{NODES}{deleting}")
-    (tmp_path / "trouble.jsonl").write_text(TROUBLE)
-    records = played(
-        Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=300)
-    )
+    _, records = in_trouble(tmp_path, f"{NODES}{deleting}", until=300)
     assert told(records, "NodeFailed") == [(40, "node-0")]
     assert told(records, "NodeDrained") == [(50, "node-1")]
     assert told(records, "NodeRecovered") == [(80, "node-1")]
@@ -162,17 +163,14 @@ def test_nodes_in_trouble(tmp_path):
 
 def test_pods_are_deleted_by_namespace(tmp_path):
     """deletePods takes the pods of one namespace, or all."""
-    pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: y, {POD}}}\n"
+    pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: 'y', {POD}}}\n"
     made, _ = run(tmp_path, f"{NODES}{pods}- {{opcode: deletePods, namespace: x}}\n")
     assert set(made.pods.all) == {"y/pod-0"}
 
 
 def test_everything_at_once(tmp_path):
     """A busy scenario comes to its end, with evictions, preemptions, failures and volumes on the way."""
-    (tmp_path / "busy.yaml").write_text(BUSY)
-    (tmp_path / "trouble.jsonl").write_text(TROUBLE)
-    made = Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine())
-    records = played(made)
+    made, records = in_trouble(tmp_path, BUSY)
     assert made.workload.is_over
     events = {record["event"] for record in records}
     assert events >= {
@@ -243,7 +241,7 @@ BAD = [
     ("- {opcode: createNodes}", "document 1 (createNodes): count: expected a value, got nothing"),
     ("- {opcode: createPods, count: 1}", "template: expected one, got nothing"),
     (
-        "- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}",
+        "- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: 'n'}}}",
         "template: expected a Pod, got a Node",
     ),
     (

@@ -373,7 +373,7 @@ WRONG = {
     "pod web/p 'a=1": "a quote does not end",
     "pod a==b==c requests.cpu=1": "selector: expected",
     "pod web/p affinity={a": 'expected YAML, got the value "{a"',
-    'pod web/p "affinity={x: !!bool y}"': 'expected YAML, got the value "{x: !!bool y}"',
+    'pod web/p "affinity={x: !!bool z}"': 'expected YAML, got the value "{x: !!bool z}"',
     'pod web/p "affinity={x: !!timestamp y, a: !!float b}"': "expected YAML",
 }
 
