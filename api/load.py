@@ -22,6 +22,7 @@ from .controlplane import (
     claims_of_volumes,
     expand,
     missing_kinds,
+    with_budgets,
     with_default_selector,
     with_defaults,
     with_device_claims,
@@ -97,12 +98,15 @@ def named(manifests: Iterable[JsonObject]) -> Iterator[JsonObject]:
     Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both names.
     """
     numbers: Counter[Identity] = Counter()
-    for manifest in manifests:
+    given = tuple(manifests)
+    taken = set(map(identity_of, given))
+    for manifest in given:
         kind, namespace, name = identity_of(manifest)
         prefix = prefix_of(manifest, kind)
         if not name and prefix:
-            numbers[kind, namespace, prefix] += 1
-            name = f"{prefix}{numbers[kind, namespace, prefix]}"
+            while not name or (kind, namespace, name) in taken:
+                numbers[kind, namespace, prefix] += 1
+                name = f"{prefix}{numbers[kind, namespace, prefix]}"
             manifest = {**manifest, "metadata": {**metadata_of(manifest), "name": name}}
         yield manifest
 
@@ -253,6 +257,8 @@ class _Loading:
     ignored: Counter[str] = Factory(Counter)
     numbers: Counter[tuple[str, str, str]] = Factory(Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
+    prefixes: dict[tuple[str, str], str] = Factory(dict)
+    """Kind and key of an object that got a number -> its ``generateName``."""
     validation: Validation = Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
@@ -267,6 +273,7 @@ class _Loading:
                     raw={kind: documents.copy() for kind, documents in self.raw.items()},
                     ignored=self.ignored.copy(),
                     numbers=self.numbers.copy(),
+                    prefixes=self.prefixes.copy(),
                     odd=evolve(self.odd, notices=self.odd.notices.copy()),
                 )
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
@@ -326,6 +333,10 @@ class _Loading:
             )
             return
         if not is_built_in(kind, api_version):
+            if kind == "Status" and data.get("status") == "Failure":
+                raise ManifestError(
+                    f"{where}: expected objects, got an error of the API server: {shown(data.get('message'))}"
+                )
             self.ignored[kind_with_group(kind, api_version)] += 1
             return
         place = _Place(where, data, kind)
@@ -363,25 +374,36 @@ class _Loading:
             api_version = None
         if not isinstance(item_kind, str) or not item_kind:
             raise without_kind(place, item)
-        self._take(item_kind, item, place, api_version)
+        try:
+            self._take(item_kind, item, place, api_version)
+        except RecursionError:
+            raise ManifestError(f"{place.partition(', item ')[0]}: nested too deeply") from None
 
     def _with_name(self, decoded: KubeObject, data: JsonObject, place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
-        if decoded.metadata.name:
-            return decoded
-        prefix = prefix_of(data, place)
-        prefix_key = decoded.kind, decoded.metadata.namespace, prefix
+        return decoded if decoded.metadata.name else self._numbered(decoded, prefix_of(data, place))
+
+    def _numbered(self, item: KubeObject, prefix: str) -> KubeObject:
+        prefix_key = item.kind, item.metadata.namespace, prefix
         while True:
             self.numbers[prefix_key] += 1
             renamed = replace(
-                decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[prefix_key]}")
+                item, metadata=replace(item.metadata, name=f"{prefix}{self.numbers[prefix_key]}")
             )
             if renamed.identity not in self.objects:
+                self.prefixes[renamed.identity] = prefix
                 return renamed
 
     def _keep(self, decoded: KubeObject, data: JsonObject, place: _Place) -> None:
         identity = decoded.identity
-        if identity in self.objects:
+        if identity in self.objects and identity in self.prefixes:
+            # The name was free when it was given: now it is another object's own.
+            moved = self._numbered(self.objects[identity], self.prefixes.pop(identity))
+            self.objects = {
+                (kept := moved if key == identity else item).identity: kept
+                for key, item in self.objects.items()
+            }
+        elif identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(
                     f"{place}: metadata.name: expected each node once, got {decoded.name} again"
@@ -482,6 +504,7 @@ def take_in(
         Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
     )
     objects = with_device_claims(admitted.objects, existing)
+    objects = with_budgets(objects, existing) if whole else objects
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})

@@ -26,6 +26,7 @@ from ..api.controlplane import (
     slices_like,
     target_node,
     templates_in,
+    with_disruptions,
 )
 from ..api.load import REFUSED, Loaded, identity_of, load_documents, metadata_of, named
 from ..api.meaning import Labels, Matcher, SelectorError, parse_selector
@@ -38,6 +39,7 @@ from ..api.objects import (
     Map,
     Node,
     Pod,
+    PodDisruptionBudget,
     PodStatus,
     ResourceClaim,
     ResourceSlice,
@@ -346,6 +348,18 @@ class Edit:
         pairs: list[Pair] = [
             (item, after) for item in chosen if (after := self._apply_to(item, defaults)) is not item
         ]
+        if self.kind == "PodDisruptionBudget":
+            pods = of_kind(Pod, objects)
+            return [
+                (
+                    before,
+                    with_disruptions(after, pods)
+                    if before.spec != after.spec and before.status == after.status
+                    else after,
+                )
+                for before, after in pairs
+                if isinstance(before, PodDisruptionBudget) and isinstance(after, PodDisruptionBudget)
+            ]
         if self.kind != "Pod" or not defaults or self.fields.isdisjoint(CLASS_FIELDS):
             return pairs
         classes = [item for item in objects if item.kind == "PriorityClass"]

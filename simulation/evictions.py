@@ -9,16 +9,15 @@ subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/dis
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
-from ..api.controlplane import claims_made_for, templates_in
+from ..api.controlplane import claims_made_for, is_ready, templates_in
 from ..api.meaning import Matcher, SelectorError, compile_selector, everything
 from ..api.objects import (
-    IntOrString,
     KubeObject,
     ObjectMeta,
     Pod,
@@ -34,7 +33,6 @@ from ..core.run import Run
 
 # --- disruption budgets -------------------------------------------------------------------------------------
 
-MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 
@@ -61,15 +59,9 @@ class Allowance:
     remaining: int
     lowest: int
     """The fewest that it still allowed at any time."""
+    frees_unready: bool
+    """Whether a pod that is not ready may go in any case, as the others suffice or the budget says so."""
     evictions: int = 0
-
-
-def _number(value: IntOrString | None, whole: int, otherwise: int) -> int:
-    """A number, or a share of *whole*, rounded up; *otherwise* for any other value."""
-    digits = (text := str(value)).removesuffix("%")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
-        return otherwise
-    return -(-int(digits) * whole // 100) if digits != text else int(digits)
 
 
 @define(eq=False)
@@ -81,50 +73,29 @@ class Budgets:
     _by_pod_labels: dict[object, tuple[Allowance, ...]] = Factory(dict)
 
     @classmethod
-    def of(
-        cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool
-    ) -> Budgets:
-        """The budgets that can select pods; *empty_selects_all*: an empty selector selects all, as in
-        ``policy/v1``.
-
-        Where the status of a budget was never written, as in a manifest, what it allows is worked out from
-        *pods*.
-        """
+    def of(cls, budgets: Iterable[PodDisruptionBudget], *, is_v1: bool) -> Budgets:
+        """The budgets that can select pods. With *is_v1*, the API ``policy/v1``, an empty selector selects all,
+        and pods that are not ready may be free to go."""
         result = cls()
         for budget in sorted(budgets, key=lambda budget: budget.key):
             selector = budget.selector
-            if selector is None or (selector.is_empty and not empty_selects_all):
+            if selector is None or (selector.is_empty and not is_v1):
                 continue
             try:
                 matches = compile_selector(selector)
             except SelectorError:
                 continue
-            allowed = max(budget.status.disruptions_allowed, 0)
-            if not allowed and budget.status.expected_pods is None:
-                matching = [
-                    pod
-                    for pod in pods
-                    if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)
-                ]
-                # Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go count
-                # the pods that controllers want.
-                most = budget.spec.max_unavailable
-                least = budget.spec.min_available
-                expected = len(matching)
-                if most is not None or least is not None:
-                    needed = (
-                        _number(least, expected, expected)
-                        if most is None
-                        else expected - _number(most, expected, 0)
-                    )
-                    allowed = max(sum(bool(pod.node_name) for pod in matching) - max(needed, 0), 0)
+            allowed = max(budget.disruptions_allowed, 0)
+            status = budget.status
+            suffice = status.current_healthy >= status.desired_healthy > 0
+            frees = is_v1 and (suffice or budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow")
             result._by_namespace.setdefault(budget.namespace, []).append(
-                (matches, Allowance(budget.key, allowed, allowed, allowed))
+                (matches, Allowance(budget.key, allowed, allowed, allowed, frees))
             )
         return result
 
     def over(self, pod: Pod) -> tuple[Allowance, ...]:
-        """The budgets of *pod*; pods without labels have none."""
+        """The budgets that guard *pod*; pods without labels have none."""
         if pod.namespace not in self._by_namespace or not pod.labels:
             return ()
         key = pod.namespace, pod.labels
@@ -132,7 +103,12 @@ class Budgets:
             self._by_pod_labels[key] = tuple(
                 allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels)
             )
-        return self._by_pod_labels[key]
+        budgets = self._by_pod_labels[key]
+        if not is_ready(pod):
+            # Upstream: canIgnorePDB, and the check of health before the budget is asked.
+            is_free = pod.status.phase == "Pending" or (len(budgets) == 1 and budgets[0].frees_unready)
+            return () if is_free else budgets
+        return budgets
 
     def blocking(self, pod: Pod) -> str | None:
         """The reason why *pod* may not be evicted now; None if it may."""
@@ -154,7 +130,7 @@ class Budgets:
             allowance.lowest = min(allowance.lowest, allowance.remaining)
 
     def give(self, pod: Pod, count: int = 1) -> None:
-        """Note that *pod*, a replacement, is ready; *count* -1 undoes it."""
+        """Note that a replacement of *pod* is ready; *count* -1 undoes it."""
         for allowance in self.over(pod):
             allowance.remaining += count
 

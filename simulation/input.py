@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from attrs import Factory, evolve, field, frozen
 
 from ..api.cluster import Cluster
+from ..api.controlplane import with_budgets
 from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_given, take_in
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading import Notice, NoticeGroup, PathLike, grouped, refuse_unread
@@ -340,7 +341,7 @@ def _inventory(
                 )
         inventory = evolve(
             inventory,
-            objects=(*cluster_loaded.objects, *inventory.objects),
+            objects=with_budgets((*cluster_loaded.objects, *inventory.objects)),
             ignored={**cluster.ignored, **inventory.ignored},
             warnings=tuple(dict.fromkeys((*cluster.warnings, *inventory.warnings))),
             config_maps={**cluster.config_maps, **inventory.config_maps},

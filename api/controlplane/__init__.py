@@ -6,5 +6,6 @@ from __future__ import annotations
 from .admission import *
 from .defaults import *
 from .deviceclaims import *
+from .disruption import *
 from .missing import *
 from .workloads import *

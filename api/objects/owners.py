@@ -70,14 +70,16 @@ class PodDisruptionBudgetSpec(Part):
     selector: LabelSelector | None = None
     min_available: IntOrString | None = None
     max_unavailable: IntOrString | None = None
+    unhealthy_pod_eviction_policy: str = ""
 
 
 class PodDisruptionBudgetStatus(Part):
     """The counts of the disruption controller."""
 
-    disruptions_allowed: Int32 = 0
-    expected_pods: Int32 | None = None
-    """The number of pods that it has counted; None where no controller has written a status."""
+    disruptions_allowed: Int32 | None = None
+    """None: no controller has written it."""
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
     disrupted_pods: Map[Any] = NOTHING
     """The names of pods that are being evicted -> since when."""
 
@@ -90,6 +92,10 @@ class PodDisruptionBudget(KubeObject):
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
     selector: ClassVar[LabelSelector | None] = shortcut("spec.selector")
+
+    @property
+    def disruptions_allowed(self) -> int:
+        return self.status.disruptions_allowed or 0
 
 
 class PriorityClass(KubeObject):

@@ -40,7 +40,7 @@ def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) 
     Here and in the next two, with *exempts* a pod that a budget lists as disrupted is none of its pods.
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go.
     """
-    spent = [budget for budget in budgets if budget.status.disruptions_allowed <= 0]
+    spent = [budget for budget in budgets if budget.disruptions_allowed <= 0]
     return lambda potential: _beyond_allowance(potential, spent, exempts=exempts)
 
 
@@ -66,7 +66,7 @@ def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: boo
     def one_by_one(potential: PotentialVictims) -> Mask:
         protected = np.zeros_like(potential.present)
         allowances = [
-            (selected, np.full(protected.shape[1], budget.status.disruptions_allowed, np.int64))
+            (selected, np.full(protected.shape[1], budget.disruptions_allowed, np.int64))
             for budget, selected in _selected_victims(potential, all_budgets, exempts)
         ]
         for place in range(len(protected)):
@@ -84,7 +84,7 @@ def _beyond_allowance(
 ) -> Mask:
     protected = np.zeros_like(potential.present)
     for budget, selected in _selected_victims(potential, budgets, exempts):
-        protected |= selected & (selected.cumsum(axis=0) > budget.status.disruptions_allowed)
+        protected |= selected & (selected.cumsum(axis=0) > budget.disruptions_allowed)
     return protected
 
 

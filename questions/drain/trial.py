@@ -248,8 +248,8 @@ class DrainTrial:
                 back = f"comes back to {host}, as it tolerates that the node is cordoned"
                 raise NotDrainable(f"{decision.pod.key}, made in place of {eviction.pod.key}, {back}")
             eviction.to = host
-            self.budgets.give(decision.pod)
-            self.engine.on_undo(self.budgets.give, decision.pod, -1)
+            self.budgets.give(eviction.pod)
+            self.engine.on_undo(self.budgets.give, eviction.pod, -1)
             return []
         if plan is None or plan.node is None or (retry and not plan.victims):
             if decision.is_fit_error and not self.stops:
@@ -317,7 +317,7 @@ class SteadyState:
         replacements.recreates_bare = recreates_bare
         version = run.engine.release.client.resources[PodDisruptionBudget.kind]
         disruption_budgets = of_kind(PodDisruptionBudget, self.objects)
-        budgets = Budgets.of(disruption_budgets, pods, empty_selects_all=version == "policy/v1")
+        budgets = Budgets.of(disruption_budgets, is_v1=version == "policy/v1")
         return DrainTrial(run, budgets, replacements, self.scheduler_names, self.order)
 
 

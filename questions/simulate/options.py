@@ -49,7 +49,7 @@ class SimulationOptions(ClusterOptions, MorePods):
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
     kubeclassic simulate cluster/ -o json | jq -r '.pods[] | [.pod, .requests.cpu, .evictedBy] | @tsv'
-    """
+    """  # noqa: E501
 
     EXCLUDES = (("namespace", "nodes", "nodes have no namespace"),)
 

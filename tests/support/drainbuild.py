@@ -195,9 +195,7 @@ class Replay:
         """The replay at the beginning."""
         cluster = Cluster(objects, defaults=False)
         left = {
-            item.key: item.status.disruptions_allowed
-            for item in objects
-            if isinstance(item, PodDisruptionBudget)
+            item.key: item.disruptions_allowed for item in objects if isinstance(item, PodDisruptionBudget)
         }
         return cls(cluster, Scheduler(cluster, options_of({"release": release, **options})), left)
 
