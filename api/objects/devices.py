@@ -19,6 +19,7 @@ from .metadata import (
     Part,
     Quantities,
     TemplateMeta,
+    Time,
     shortcut,
 )
 from .quantity import ZERO, Int64, Quantity
@@ -180,7 +181,7 @@ class AllocationResult(Part):
 
     devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
-    allocation_timestamp: str | None = None
+    allocation_timestamp: Time | None = None
     results: ClassVar[tuple[DeviceRequestAllocationResult, ...]] = shortcut("devices.results")
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeAlias, TypeVar, get_type_hints
 
 import attrs
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import astuple
 
 from .quantity import Int32, Int64, Quantity
@@ -18,6 +18,13 @@ JsonObject: TypeAlias = Mapping[str, Any]
 """An object in JSON form, such as a manifest, a configuration or a part of one, as it is read."""
 JsonDict: TypeAlias = dict[str, Any]
 """An object in JSON form that this package makes."""
+Time: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z\Z"
+    ),
+]
+"""A time as the API writes it: in UTC, to the second. Reading turns other forms of RFC 3339 into this one."""
 
 _SPELLED = {
     "cidr": "CIDR",
@@ -130,8 +137,8 @@ class ObjectMeta(Part):
     uid: str = ""
     resource_version: str = ""
     generation: Int64 = 0
-    creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
     labels: Map[str] = NO_STRINGS
     annotations: Map[str] = NO_STRINGS
     owner_references: tuple[OwnerReference, ...] = ()

@@ -21,6 +21,7 @@ from .metadata import (
     OneOf,
     Part,
     Quantities,
+    Time,
     shortcut,
 )
 from .owners import PreemptionPolicy
@@ -291,7 +292,7 @@ class ContainerStatus(HashedPart):
 class PodStatus(Part):
     phase: str = ""
     nominated_node_name: str = ""
-    start_time: str | None = None
+    start_time: Time | None = None
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()

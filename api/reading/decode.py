@@ -86,11 +86,14 @@ def kind_with_group(kind: str, api_version: Any = None) -> str:
     """A kind in messages: with its group, unless it is built in; with its version where that alone is not
     known.
 
-    >>> kind_with_group("Node", "longhorn.io/v1beta2"), kind_with_group("Node", "v1"), kind_with_group("Node", "v2")
-    ('Node (longhorn.io)', 'Node', 'Node (v2)')
+    >>> [kind_with_group("Node", version) for version in ("longhorn.io/v1beta2", "v1", "v2")]
+    ['Node (longhorn.io)', 'Node', 'Node (v2)']
+    >>> kind_with_group("Deployment", "v1"), kind_with_group("Event", "v1")
+    ('Deployment (v1)', 'Event')
     """
     group = str(api_version or "").rpartition("/")[0]
-    group_text = api_version if kind in _GROUPS.get(group, ("", ""))[1].split() else group
+    built_in = _GROUPS.get(group, ("", ""))[1].split() if group else _KINDS
+    group_text = api_version if kind in built_in else group
     return kind if is_built_in(kind, api_version) or not group_text else f"{kind} ({group_text})"
 
 
@@ -407,6 +410,8 @@ def shared(item: K) -> K:
 # The name of the volume with a pod's token: this prefix, and five random characters, which no rule reads.
 _TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 _NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
+_NULL = re.compile(rb"[:,\[]null[,\]}]")
+"""A null in a spec that was encoded: an infinite number, or one that is none, becomes one too."""
 _MOST_BYTES = 1 << 25
 
 
@@ -466,7 +471,8 @@ def object_of(kind: type[K], document: Any, strict: bool) -> K:
     node = ""
     if issubclass(kind, o.Pod) and type(document) is dict and type(spec := document.get("spec")) is dict:
         with suppress(*UNREADABLE):
-            known_spec, node = _spec_in(encoded(spec))
+            if not _NULL.search(text := encoded(spec)):
+                known_spec, node = _spec_in(text)
     if known_spec is None or (strict and not known_spec.is_strict):
         return shared(quickly(kind, document, strict))
     # Enumerations are in specs alone.

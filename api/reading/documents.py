@@ -100,10 +100,9 @@ class File:
         except ManifestError as error:
             if (template := _TEMPLATE.search(content)) is None:
                 raise
-            place = str(error).partition(": ")[0]
             marks = "{{ ... }}" if template[0] == b"{{" else "{% ... %}"
             raise ManifestError(
-                f"{place}: got a template ({marks}): render it first, as `helm template` does"
+                f"{error}; if it is a template ({marks}), render it first, as `helm template` does"
             ) from None
 
     def refuse_without_kind(self) -> None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
@@ -45,7 +48,9 @@ class Mismatch(Exception):
         return self
 
     def __str__(self) -> str:
-        return f"{self.path}: expected {self.wanted}, got {shown(self.got)}".removeprefix(": ")
+        is_word = isinstance(self.got, bool) and self.wanted == "a string"
+        hint = "; in YAML, y, n, yes, no, on and off need quotes" if is_word else ""
+        return f"{self.path}: expected {self.wanted}, got {shown(self.got)}{hint}".removeprefix(": ")
 
 
 def without_kind(where: object, document: object = None) -> ManifestError:
@@ -71,6 +76,9 @@ def shown(value: object) -> str:
 # --- Readers ------------------------------------------------------------------------------------------------
 
 
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,][0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})"
+)
 _V = TypeVar("_V")
 Reader = Callable[[Any], _V]
 """Takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`."""
@@ -135,6 +143,8 @@ def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
                 return reader(annotation, strict, note)
             case Meta(ge=int(least), le=int(most)):
                 return whole_in(least, most)
+            case Meta(pattern=str()):
+                return time
     return reader(annotation, strict)
 
 
@@ -251,6 +261,14 @@ def quantity(value: Any) -> Quantity:
         return Quantity.parse(value)
     except QuantityError:
         raise Mismatch(value, "a quantity such as 500m, 2 or 1.5Gi") from None
+
+
+def time(value: Any) -> str:
+    """Reads a time of RFC 3339, in UTC and without the fraction of the second."""
+    with suppress(ValueError, OverflowError):
+        if match := _TIME.fullmatch(text(value)):
+            return datetime.fromisoformat(match[1] + match[2]).astimezone(UTC).isoformat()[:19] + "Z"
+    raise Mismatch(value, "a time such as 2026-01-31T12:00:00Z")
 
 
 def content(value: Any) -> bytes:

@@ -34,6 +34,7 @@ from ..objects import (
     Requirement,
     ResourceClaim,
     ResourceClaimTemplate,
+    ResourceRequirements,
     Taint,
     Toleration,
     TopologySpreadConstraint,
@@ -111,6 +112,7 @@ def _pod_parts(pod: Pod) -> Iterator[_Part]:
     yield "spec.tolerations", spec.tolerations, _tolerations
     yield "spec.topologySpreadConstraints", spec.topology_spread_constraints, _constraints
     yield "spec.overhead", spec.overhead, _amounts
+    yield "spec.resources", spec.resources, _resources
     for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
             yield f"spec.{name}[{index}]", container, _container
@@ -126,7 +128,9 @@ def _node_parts(node: Node) -> Iterator[_Part]:
     yield "status.capacity", node.status.capacity, _amounts
 
 
-_OF_PODS = "containers init_containers affinity tolerations topology_spread_constraints overhead volumes"
+_OF_PODS = (
+    "containers init_containers affinity tolerations topology_spread_constraints overhead resources volumes"
+)
 _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any], Iterable[_Part]]]] = {
     Pod: (attrgetter(*(f"spec.{name}" for name in _OF_PODS.split())), _pod_parts),
     Node: (attrgetter("spec.taints", "status.allocatable", "status.capacity"), _node_parts),
@@ -155,6 +159,7 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
 
 RESOURCES = "cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain"
 """The resources of a container."""
+_PORTS = range(1 << 16)
 _RESOURCE = re.compile(r"(cpu|memory|ephemeral-storage|hugepages-.*)\Z")
 
 
@@ -183,11 +188,20 @@ def _counts(requests: tuple[DeviceRequest, ...], path: str) -> Faults:
 
 
 def _container(container: Container, path: str) -> Faults:
-    for amounts, name in ((container.requests, "requests"), (container.limits, "limits")):
-        yield from _amounts(amounts, f"{path}.resources.{name}")
-        for resource in amounts:
+    yield from _resources(container.resources, f"{path}.resources")
+    for index, port in enumerate(container.ports):
+        if port.host_port not in _PORTS:
+            yield f"{path}.ports[{index}].hostPort: expected 0 to {_PORTS[-1]}, got {port.host_port}"
+
+
+def _resources(resources: ResourceRequirements, path: str) -> Faults:
+    for amounts, name in ((resources.requests, "requests"), (resources.limits, "limits")):
+        yield from _amounts(amounts, f"{path}.{name}")
+        for resource, amount in amounts.items():
             if "/" not in resource and not _RESOURCE.match(resource):
-                yield f"{path}.resources.{name}: expected {RESOURCES}, got {shown(resource)}"
+                yield f"{path}.{name}: expected {RESOURCES}, got {shown(resource)}"
+            elif "/" in resource and "kubernetes.io/" not in resource and amount.nanos % 10**9:
+                yield f"{path}.{name}[{resource}]: expected a whole number, got {shown(str(amount))}"
 
 
 def _names(items: Iterable[Container | Volume], path: str) -> Faults:
@@ -214,6 +228,8 @@ def _key(key: str, path: str, name: str = "key") -> Faults:
 def _taints(taints: tuple[Taint, ...], path: str) -> Faults:
     for index, taint in enumerate(taints):
         yield from _key(taint.key, f"{path}[{index}]")
+        if not taint.effect:
+            yield f"{path}[{index}].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got nothing"
     yield from _check_unique(((taint.key, taint.effect) for taint in taints), path, "key and effect")
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
-import yaml
 
 from ...algorithmprovider.config import (
     KIND,
@@ -24,6 +23,7 @@ from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy, resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading import without_secrets
+from ...api.reading.formats.yamlvalues import yaml_text
 from ...api.record import Count, Names, Record
 from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
@@ -240,7 +240,7 @@ class MigrateResult(Result):
 
     def yaml(self) -> str:
         """The profile as YAML."""
-        return yaml.safe_dump(self.profile, sort_keys=False, allow_unicode=True)
+        return yaml_text(self.profile, allow_unicode=True)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -316,7 +316,7 @@ class MigrateResult(Result):
             [*on_page(missing), *texts],
             name="policy",
         )
-        profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
+        profile = Verbatim("Profile", yaml_text(report.profile, allow_unicode=True))
         yield Section("The profile", [profile], name="profile")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from operator import itemgetter
 
 import attrs
-import yaml
 
 from ...api.meaning import NO_NEW_PODS, compile_node_term, tolerates
 from ...api.objects import Affinity, Node, NodeSelectorTerm, Pod, PodAffinity, Requirement, Taint
+from ...api.reading.formats.yamlvalues import yaml_text
 from ...api.words import amount
 from ...core.queue.backoff import affinity_terms
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
@@ -562,7 +562,7 @@ def preferring(context: WhatIfContext) -> Changes:
     def preference(weight: int) -> Change:
         expression = {"key": HOSTNAME, "operator": "In", "values": [context.pin]}
         term = {"weight": weight, "preference": {"matchExpressions": [expression]}}
-        text = yaml.safe_dump(term, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
+        text = yaml_text(term, default_flow_style=True, width=1 << 20).strip()
         words = f"prefer {context.want} with weight {weight}"
         return context.of_pod("preference", words, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
 

@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from kubeclassic.api.load import load
+from kubeclassic.api.load import load, take_in
 from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, ReplicationController
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
@@ -71,6 +71,18 @@ def test_standard_input(content):
     """A dash stands for standard input, text or bytes, packed or not."""
     stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
     assert names(load("-", stdin=stream)) == ["Node n1"]
+
+
+def test_numbers_of_yaml_are_those_of_kubernetes(tmp_path):
+    """Whole numbers in any notation are amounts and fields of integers, and keys as Go writes them."""
+    text = """
+        {kind: Pod, metadata: {name: a, labels: {1.10: x, y: x}}, spec: {priority: 1e3, containers: [
+          {name: c, resources: {requests: {cpu: 1.0, memory: 1_0e3, example.com/a: 0x1F, example.com/b: 08}}}]}}
+        """
+    (found,) = load(written(tmp_path, "a.yaml", text)).objects
+    assert (found.spec.priority, found.labels) == (1000, {"1.1": "x", "true": "x"})
+    amounts = found.spec.containers[0].requests
+    assert [amount.written for amount in amounts.values()] == ["1", "10k", "31", "8"]
 
 
 def test_directories(tmp_path):
@@ -315,6 +327,17 @@ def test_generated_names(tmp_path):
         "Pod default/web-1",
         "Pod default/web-2",
     ]
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Job"])
+def test_generated_names_give_way(tmp_path, kind):
+    """An object that comes later with the name that another got is no second one of it."""
+    spec = {"template": {"spec": POD["spec"]}} if kind == "Job" else POD["spec"]
+    metadata = [{"generateName": "web-"}, {"generateName": "web-"}, {"name": "web-1"}]
+    documents = [{"kind": kind, "metadata": each, "spec": spec} for each in metadata]
+    found = take_in([load(written(tmp_path, "a.json", json.dumps(documents)))])
+    assert sorted(item.name[:5] for item in found.objects) == ["web-1", "web-2", "web-3"]
+    assert found.warnings == ()
 
 
 def test_raw_documents(tmp_path):

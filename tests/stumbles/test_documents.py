@@ -22,7 +22,7 @@ from kubeclassic.simulation.conform import read_cases
 from tests.support.refusals import refusal_text
 
 POD = "kind: Pod\nmetadata: {name: p}\n"
-NODE = "kind: Node\nmetadata: {name: n}\n"
+NODE = "kind: Node\nmetadata: {name: 'n'}\n"
 
 
 def read(text):
@@ -150,10 +150,11 @@ def test_amounts_that_wrap_as_in_go_are_warned_of(manifest, wanted):
         ("- " * 30_000 + "a", "nested too deeply"),
         ('{"kind": "Pod", "metadata": ' + "[" * 30_000 + "]" * 30_000 + "}", "nested too deeply"),
         (f"kind: Deployment\nmetadata: {{name: d}}\nx: {'[' * 900}{']' * 900}", "nested too deeply"),
+        ('{"kind": "List", "items": [' * 400 + "]}" * 400, "nested too deeply"),
         ("&a [*a]", "a value that holds itself"),
         (f"{POD}spec: &s {{<<: *s}}", "a value that holds itself"),
         ("&a {kind: Pod, metadata: {name: p}, spec: *a}", "a value that holds itself"),
-        (f"{POD}spec: {{priority: {'9' * 5000}}}", "4,300 digits"),
+        (f"{POD}spec: {{priority: {'9' * 5000}}}", "expected a whole number, got"),
         (f'{{"kind": "Pod", "spec": {{"priority": {"9" * 5000}}}}}', "4,300 digits"),
     ],
     ids=lambda text: text[:20],

@@ -21,7 +21,7 @@ from tests.support.manifests import dumped, manifest, policy_of
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
-NODE = b"kind: Node\nmetadata: {name: n}\n"
+NODE = b"kind: Node\nmetadata: {name: 'n'}\n"
 POD = b'{"kind": "Pod", "metadata": {"name": "p"}}'
 TABLE = "NAME   STATUS   ROLES    AGE   VERSION\nn1     Ready    <none>   1d    v1.27.3\n"
 TABLE_OF_ALL = "NAMESPACE     NAME      READY   STATUS    RESTARTS   AGE\nkube-system   dns-1     1/1     Running   0          1d\n"
@@ -186,6 +186,13 @@ def test_words_of_kubectl(text, got, name, tmp_path):
     """For kubectl's output for people the error names the expected form, and kubectl's own error is shown as
     it is."""
     assert refusal(name, text.encode(), tmp_path) == f"expected objects, got {got}"
+
+
+def test_an_error_in_place_of_objects(tmp_path):
+    """An answer that the API server refused to give is no object that is left out."""
+    status = b'{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "Unauthorized"}'
+    told = refusal("pods.json", status, tmp_path)
+    assert told.endswith('expected objects, got an error of the API server: "Unauthorized"')
 
 
 @pytest.mark.parametrize("end", [-1, -12, -30, -42])

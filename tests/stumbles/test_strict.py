@@ -24,7 +24,7 @@ def test_strict_refuses_what_nobody_reads(form, spec, wanted, tmp_path):
     """An unknown field or a key given twice is a warning in manifests, recordings and scenarios, and an error
     with --strict."""
     (tmp_path / "n.yaml").write_text(
-        "{kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 4, pods: 9}}}"
+        "{kind: Node, metadata: {name: 'n'}, status: {allocatable: {cpu: 4, pods: 9}}}"
     )
     (tmp_path / "p.json").write_text(FORMS[form] % spec)
     command = ["replay", str(tmp_path / "n.yaml"), str(tmp_path / "p.json"), "--until", "5"]
@@ -77,6 +77,11 @@ NEVER_STORED = {
         "containers[0].resources.requests: expected cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain, "
         'got "cpus"'
     ),
+    "containers: [{name: c, resources: {requests: {example.com/gpu: 0.5}}}]": (
+        'containers[0].resources.requests[example.com/gpu]: expected a whole number, got "500m"'
+    ),
+    "containers: [{name: c, ports: [{hostPort: 65536}]}]": "containers[0].ports[0].hostPort: expected 0 to 65535, got 65536",
+    "resources: {limits: {memory: -1}}": 'resources.limits[memory]: expected 0 or more, got "-1"',
     "containers: [{name: c}, {name: c}]": 'containers: expected each once, got name "c" twice',
     "volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]": 'volumes: expected each once, got name "v" twice',
 }
@@ -124,7 +129,7 @@ def test_claims_that_no_api_server_has(outer, request_, wanted, tmp_path):
     spec = f"{{spec: {spec}}}" if outer else spec
     file = tmp_path / "c.yaml"
     file.write_text(
-        f"{{apiVersion: resource.k8s.io/v1, kind: {kind}, metadata: {{name: c, namespace: n}}, spec: {spec}}}"
+        f"{{apiVersion: resource.k8s.io/v1, kind: {kind}, metadata: {{name: c, namespace: 'n'}}, spec: {spec}}}"
     )
     told = f"{outer}spec.devices.requests[0].{wanted}; an API server would refuse it"
     assert [notice.what for notice in load(file).warnings] == ([told] if wanted else [])
@@ -140,11 +145,15 @@ def test_claims_that_no_api_server_has(outer, request_, wanted, tmp_path):
             'spec.taints: expected each once, got key and effect "a, NoSchedule" twice',
         ),
         ("spec: {taints: [{effect: NoSchedule}]}", "spec.taints[0].key: expected a label's key, got nothing"),
+        (
+            "spec: {taints: [{key: a}]}",
+            "spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got nothing",
+        ),
         ("status: {capacity: {pods: -1}}", 'status.capacity[pods]: expected 0 or more, got "-1"'),
     ],
 )
 def test_nodes_that_no_api_server_has(fields, wanted, tmp_path):
     """The same for the taints and amounts of nodes."""
     file = tmp_path / "n.yaml"
-    file.write_text(f"{{kind: Node, metadata: {{name: n}}, {fields}}}")
+    file.write_text(f"{{kind: Node, metadata: {{name: 'n'}}, {fields}}}")
     assert [notice.what for notice in load(file).warnings] == [f"{wanted}; an API server would refuse it"]

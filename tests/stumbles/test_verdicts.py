@@ -30,7 +30,7 @@ def plain(page):
 
 def written(name, *documents):
     """The name of a file with *documents*."""
-    Path(name).write_text(yaml.safe_dump_all(documents))
+    Path(name).write_text("\n---\n".join(map(json.dumps, documents)))
     return name
 
 

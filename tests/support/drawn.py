@@ -36,6 +36,8 @@ def documents(annotation, words=None):
                 return documents(parts[0], parts[1])
             case Meta(ge=int(least), le=int(most)):
                 return st.integers(least, most)
+            case Meta(pattern=str()):
+                return st.sampled_from(["2026-01-31T12:00:00Z", "2020-02-29T23:59:59Z"])
     if origin in (Union, UnionType):
         return st.one_of(*(documents(part, words) for part in parts))
     if origin is tuple:

@@ -1,22 +1,22 @@
-"""The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot
-fill the memory.
+"""The values of a YAML text, as the API reads it: ``y`` is true, ``08`` is 8, dates stay texts, keys become
+texts, and aliases cannot fill the memory.
 
 libyaml parses the text, or PyYAML's own parser where PyYAML was built without it. Here values are made of the
 events, so that no tag can call for more than a JSON value. Upstream: sigs.k8s.io/yaml, which turns YAML into
-JSON.
+JSON, and go-yaml v2 below it.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import inf, isfinite
 from typing import Any
 
 import yaml
-from attrs import Factory, define
+from attrs import Factory, define, frozen
 from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
@@ -39,13 +39,12 @@ MAX_EXPANDED = 1_000_000
 that is more."""
 _MOST_KNOWN = 1 << 14
 _TAG = "tag:yaml.org,2002:"
-_STRING, _MAPPING, _SEQUENCE = (f"{_TAG}{name}" for name in ("str", "map", "seq"))
-_MERGE = f"{_TAG}merge"
-"""The mark for the key ``<<``, compared by identity: equal texts of a document are other objects."""
-_INTEGER = re.compile(r"[-+]?(?:0b[01]+|0x[0-9a-fA-F]+|0[0-7]+|0|[1-9][0-9]*)\Z")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z")
-_BASES = {"0b": 2, "0x": 16}
-_MAX_DIGITS = 4300
+_STRING, _MAPPING, _SEQUENCE, _MERGE = (f"{_TAG}{name}" for name in ("str", "map", "seq", "merge"))
+_INTEGER = re.compile(r"[-+]?(?:0[bB][01]+|0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0|[1-9][0-9]{0,19})\Z")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z")
+_OCTAL = re.compile(r"\b0(?=[0-7])")
+_MAX_WHOLE = 10**21
+"""The bound from which on JSON has a whole number with an exponent."""
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -103,8 +102,8 @@ class _Document:
     plain: Callable[[str], Any]
     repeats: Repeats = Factory(Repeats)
     anchors: dict[str | None, _Anchor] = Factory(dict)
-    merges: dict[int, list[tuple[Any, Any]]] = Factory(dict)
-    """Id of an incomplete object -> the values of its merge keys (``<<``), each with its first event."""
+    merging: set[int] = Factory(set)
+    """Ids of objects with merge keys (``<<``)."""
     own: int = 0
     by_aliases: int = 0
 
@@ -122,8 +121,9 @@ class _Document:
                 event = self.next_event()
                 continue
             self.own += 1
+            is_key = key is None and type(container) is dict
             if kind is ScalarEvent:
-                value = self._scalar(event)
+                value = self._scalar(event, is_key)
             elif kind is AliasEvent:
                 value = self._value_of_alias(event)
             else:
@@ -131,17 +131,17 @@ class _Document:
                 if event.tag not in (None, "!", _MAPPING if is_mapping else _SEQUENCE):
                     raise _unwanted_tag(event)
                 value = {} if is_mapping else []
-            if type(container) is list:
-                container.append(value)
-            elif key is None:
+            if is_key:
                 key = _key(value, event)
-                if key in container:
+                if isinstance(key, _Merge):
+                    self.merging.add(id(container))
+                elif key in container:
                     self.repeats.add(container, key)
+                    del container[key]  # the last one counts, also against merge keys between the two
+            elif key is None:
+                container.append(value)
             else:
-                if key is _MERGE:
-                    self.merges.setdefault(id(container), []).append((value, event))
-                else:
-                    container[key] = value
+                container[key] = value
                 key = None
             new_anchor = None
             if kind is not AliasEvent and event.anchor is not None:
@@ -157,21 +157,23 @@ class _Document:
             event = self.next_event()
         return container[0]
 
-    def _scalar(self, event: Any) -> Any:
+    def _scalar(self, event: Any, is_key: bool) -> Any:
         tag = event.tag
         text = event.value
-        is_plain = tag is None or tag == "!"
-        if is_plain and not event.implicit[0]:
+        if tag is None and not event.implicit[0]:
             return text
-        reader = self.plain if is_plain else _SCALARS.get(tag)
+        reader = self.plain if tag is None else _SCALARS.get(tag)
         if reader is None:
             raise _unwanted_tag(event)
         try:
-            return reader(text)
-        except (ValueError, KeyError):
-            tag = ("!!int" if _INTEGER.match(text) else "!!float") if is_plain else tag
-            most = f" of at most {_MAX_DIGITS:,} digits" if len(text) > _MAX_DIGITS else ""
-            raise _ValueError(f"expected a value for {_short(tag)}{most}, got {shown(text)}", event) from None
+            value = reader(text)
+            if type(value) is float and not isfinite(value):
+                raise ValueError(text)
+        except ValueError:
+            wanted = "a number of JSON" if tag is None else f"a value for {_short(tag)}"
+            raise _ValueError(f"expected {wanted}, got {shown(text)}", event) from None
+        is_whole = type(value) is float and value.is_integer() and abs(value) < _MAX_WHOLE
+        return int(value) if is_whole and not is_key else value
 
     def _value_of_alias(self, event: Any) -> Any:
         """The value of an alias."""
@@ -188,35 +190,46 @@ class _Document:
 
     def _close(self, container: Any, anchor: _Anchor | None) -> None:
         """Complete a list or object."""
-        if self.merges and (sources := self.merges.pop(id(container), None)):
-            # Add the fields from the merge keys. The object's own fields win over them, and earlier ones over
-            # later ones.
-            own_items = container.copy()
+        if id(container) in self.merging:
+            self.merging.remove(id(container))
+            # Upstream: fields from a merge key win over the object's own fields before it.
+            items = container.copy()
             container.clear()
-            for source, event in sources:
-                for part in source if isinstance(source, list) else [source]:
+            for key, value in items.items():
+                if type(key) is not _Merge:
+                    container[key] = value
+                    continue
+                for part in reversed(value) if isinstance(value, list) else [value]:
                     if not isinstance(part, dict):
                         raise _ValueError(
-                            "expected a mapping, or a list of mappings, after a merge key (<<)", event
+                            "expected a mapping, or a list of mappings, after a merge key (<<)", key.event
                         )
-                    for key, value in part.items():
-                        container.setdefault(key, value)
-            container.update(own_items)
+                    container.update(part)
         if anchor is not None:
             anchor.size = self.own + self.by_aliases - anchor.begin + 1
 
 
-def _key(value: Any, event: Any) -> str:
+@frozen(repr=False, eq=False)
+class _Merge:
+    """A merge key (``<<``), until its object is complete."""
+
+    event: Any
+
+
+def _key(value: Any, event: Any) -> str | _Merge:
     """A key as JSON has it. Upstream: numbers and booleans become texts, and anything else is refused."""
     if type(value) is str:
         is_merge = value == "<<" and type(event) is ScalarEvent and (event.implicit[0] or event.tag == _MERGE)
-        return _MERGE if is_merge else value
+        return _Merge(event) if is_merge else value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
         return str(value)
-    kind = "null" if value is None else "a list" if isinstance(value, list) else "an object"
-    raise _ValueError(f"expected a string for a key, got {kind}", event)
+    # Upstream: with the digits that 32 bits hold, which six or fewer always are.
+    if isinstance(value, float) and float(text := f"{value:g}") == value:
+        return text
+    got = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else shown(value)
+    raise _ValueError(f"expected a string for a key, got {got}", event)
 
 
 def _unwanted_tag(event: Any) -> _ValueError:
@@ -234,50 +247,59 @@ def _plain(text: str) -> Any:
     """The value of a text without quotes."""
     if text in _WORDS:
         return _WORDS[text]
-    if _INTEGER.match(text):
-        return _integer(text)
-    return _number(text) if _NUMBER.match(text) else text
+    digits = text.replace("_", "") if text[0] in "+-0123456789" else text
+    if _INTEGER.match(digits):
+        number = int(_OCTAL.sub("0o", digits), 0)
+        if -(2**63) <= number < 2 ** (63 if digits[0] == "+" else 64):
+            return number
+    if _NUMBER.match(digits) and isfinite(decimal := float(digits)):
+        return decimal
+    return text
 
 
-def _integer(text: str) -> int:
-    if not _INTEGER.match(text) or len(text) > _MAX_DIGITS:
+def _of_types(types: tuple[type, ...], text: str) -> Any:
+    """The value of a text with a tag for these types."""
+    value = _plain(text)
+    if type(value) not in types:
         raise ValueError(text)
-    digits = text.lstrip("+-")
-    sign = -1 if text.startswith("-") else 1
-    base = _BASES.get(digits[:2]) or (8 if digits.startswith("0") else 10)
-    return sign * int(digits[2:] if base in (2, 16) else digits, base)
+    return value
 
 
-def _number(text: str) -> float:
-    number = float(text) if _NUMBER.match(text) or _INTEGER.match(text) else float("inf")
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(text)
-    return number
-
-
-def _decoded(text: str) -> str:
-    try:
-        return base64.b64decode(text).decode()
-    except binascii.Error:
-        raise ValueError(text) from None
-
-
-_TRUTHS = {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}
-_WORDS: Mapping[str, bool | None] = {
+_WORDS: Mapping[str, bool | float | None] = {
     "": None,
     "~": None,
     **{
         form(word): value
-        for word, value in (("null", None), *_TRUTHS.items())
+        for value, words in ((None, "null"), (True, "y yes true on"), (False, "n no false off"))
+        for word in words.split()
         for form in (str.lower, str.capitalize, str.upper)
     },
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), inf),
+    **{f"{sign}.{word}": inf for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")},
 }
 _SCALARS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys((_STRING, _MERGE, f"{_TAG}value", f"{_TAG}timestamp"), str),
-    f"{_TAG}null": lambda text: None,
-    f"{_TAG}bool": lambda text: _TRUTHS[text.lower()],
-    f"{_TAG}int": _integer,
-    f"{_TAG}float": _number,
-    f"{_TAG}binary": _decoded,
+    **dict.fromkeys(("!", _STRING, _MERGE, f"{_TAG}value", f"{_TAG}timestamp"), str),
+    f"{_TAG}null": partial(_of_types, (type(None),)),
+    f"{_TAG}bool": partial(_of_types, (bool,)),
+    f"{_TAG}int": partial(_of_types, (int,)),
+    f"{_TAG}float": partial(_of_types, (int, float)),
+    f"{_TAG}binary": lambda text: base64.b64decode(text.replace("\n", ""), validate=True).decode(),
 }
 """Tag -> how its text is read."""
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def yaml_text(value: Any, **style: Any) -> str:
+    """*value* as YAML, as it is ordered. Texts that Kubernetes would read as other values are in quotes."""
+    dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
+    dumper.add_representer(str, _represented)
+    text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, **style)
+    return text
+
+
+def _represented(dumper: Any, value: str) -> Any:
+    # Lone surrogates, which YAML cannot have, are written as a console shows them.
+    text = value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return dumper.represent_scalar(_STRING, text, None if _plain(text) == text else "'")

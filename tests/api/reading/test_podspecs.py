@@ -18,6 +18,7 @@ from kubeclassic.exceptions import ManifestError
 from tests.support.drawn import documents
 from tests.support.examples import examples
 from tests.support.manifests import dumped
+from tests.support.refusals import refusal_text
 
 
 def manifest(node="", token="abcde", **spec):
@@ -44,6 +45,13 @@ def test_the_node_and_the_token_alone_differ():
     assert one.spec.containers is other.spec.containers
     alone = decode(manifest("n1", "ccccc"))
     assert alone.spec == one.spec
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_json_does_not_have(number):
+    """They are no nulls, which would count as absent: a manifest of Python's own may have them."""
+    text = refusal_text(ManifestError, decode, manifest(overhead={"cpu": number}))
+    assert "spec.overhead.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got " in text
 
 
 @pytest.mark.parametrize(

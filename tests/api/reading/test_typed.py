@@ -100,6 +100,7 @@ def test_of_single_values_and_maps():
     "document, wanted",
     [
         ({"text": 1}, "text: expected a string, got 1"),
+        ({"text": True}, "text: expected a string, got true; in YAML, y, n, yes, no, on and off need quotes"),
         ({"flag": "yes"}, 'flag: expected true or false, got "yes"'),
         ({"small": 1.5}, "small: expected a whole number, got 1.5"),
         ({"small": 2**31}, "small: expected a whole number from -2147483648 to 2147483647, got 2147483648"),
@@ -112,6 +113,28 @@ def test_of_single_values_and_maps():
 def test_other_values_are_refused(document, wanted):
     """A value of another type is refused with its path."""
     assert refusal_text(Mismatch, read, Leaves, document) == wanted
+
+
+@pytest.mark.parametrize(
+    "written, wanted",
+    [
+        ("2020-01-02T03:04:05Z", "2020-01-02T03:04:05Z"),
+        ("2020-01-01T00:30:00.999+02:00", "2019-12-31T22:30:00Z"),
+        ("2020-01-02T03:04:05,5-00:30", "2020-01-02T03:34:05Z"),
+        ("0099-01-02T03:04:05.5Z", "0099-01-02T03:04:05Z"),
+        *dict.fromkeys(
+            ["2020-01-02", "2020-13-02T03:04:05Z", "2020-01-02T03:04:05", "0001-01-01T00:00:00+01:00", ""]
+        ).items(),
+    ],
+)
+def test_times(written, wanted):
+    """Times of RFC 3339 are read in UTC, to the second, as the API keeps them; others are refused."""
+    document = {"startTime": written}
+    if wanted is None:
+        said = refusal_text(Mismatch, quickly, o.PodStatus, document)
+        assert said == f'startTime: expected a time such as 2026-01-31T12:00:00Z, got "{written}"'
+    else:
+        assert quickly(o.PodStatus, document) == read(o.PodStatus, document) == o.PodStatus(start_time=wanted)
 
 
 def test_of_classes_and_lists():

@@ -16,7 +16,7 @@ MAP = """
         name: task
         namespace: team
         priority: prio
-        count: n
+        count: 'n'
         created: start
         runs: took
         requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
@@ -135,7 +135,7 @@ def test_other_wrong_inputs_are_told(tmp_path):
 def test_counts_and_names_of_rows_are_checked(tmp_path, lines, told):
     """A row without a count does not vanish, a huge count is no week of work, and no object replaces
     another."""
-    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: 'n'\n"))
     with pytest.raises(ManifestError, match=told):
         rows.read_table(write(tmp_path, "t.csv", "task,n\n" + lines), columns)
 
@@ -157,7 +157,7 @@ def test_numbers_of_pods_are_not_bent(tmp_path, values, told):
 
 def test_rows_of_no_copies_are_told(tmp_path):
     """A count of 0 makes no pod, and is among what was dropped."""
-    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: 'n'\n"))
     assert rows.read_table(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {
         "rows of no copies": 1
     }

@@ -79,7 +79,7 @@ def test_the_pods_belong_to_their_owner(tmp_path):
 
 
 OBJECTS = yaml.safe_load("""
-- {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {nodeName: n}}
+- {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {nodeName: 'n'}}
 - apiVersion: batch/v1
   kind: CronJob
   metadata: {name: p, namespace: shop}
@@ -115,7 +115,7 @@ def test_bare_pods_and_runs_of_cron_jobs(tmp_path):
 
 EXPORT = yaml.safe_load("""
 pods: [{metadata: {name: p, namespace: default}, spec: {containers: [{name: c}]}}]
-nodes: [{metadata: {name: n}, status: {allocatable: {pods: "9"}}}]
+nodes: [{metadata: {name: 'n'}, status: {allocatable: {pods: "9"}}}]
 pvs: []
 pvcs: null
 storageClasses: []
@@ -188,7 +188,7 @@ def test_a_must_gather_is_a_folder(tmp_path):
         "namespaces/a/pods/p/c/c/logs",
     ):
         (base / folder).mkdir(parents=True)
-    write(base, "cluster-scoped-resources/core/nodes/n.yaml", yaml.safe_dump(NODE))
+    write(base, "cluster-scoped-resources/core/nodes/n.yaml", json.dumps(NODE))
     write(
         base,
         "namespaces/a/core/pods.yaml",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.reading.formats import jsonvalues, yamlvalues
 from kubeclassic.api.reading.formats.jsonvalues import Repeats, json_values
-from kubeclassic.api.reading.formats.yamlvalues import MAX_NESTING, yaml_values
+from kubeclassic.api.reading.formats.yamlvalues import MAX_NESTING, yaml_text, yaml_values
 from kubeclassic.exceptions import ManifestError
 from tests.support.refusals import refusal_text
 
@@ -70,8 +70,16 @@ def test_lines_count_from_the_first():
 @given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES))
 def test_what_is_written_is_read(value):
     """Values survive being written as YAML."""
-    ((found, repeats),) = yaml_values(yaml.safe_dump(value, allow_unicode=True), "f")
+    ((found, repeats),) = yaml_values(yaml_text(value, allow_unicode=True), "f")
     assert (found, repeats.paths(found)) == (value, ())
+
+
+@given(st.from_regex(r"[-+]?[0-9_.]{0,5}([oxOXbBeE][-+]?[0-9_.]{0,3})?|[yYnNoO]\w{0,2}", fullmatch=True))
+def test_texts_like_numbers_are_written_in_quotes(text):
+    """Texts that look like other values stay texts, as keys too, for PyYAML as well."""
+    written = yaml_text({text: text})
+    ((found, _),) = yaml_values(written, "f")
+    assert found == yaml.safe_load(written) == {text: text}
 
 
 def test_keys_given_twice():
@@ -90,30 +98,23 @@ def test_parts_with_an_alias_are_shared():
     "text, wanted",
     [
         (
-            "a: +1\nb: -0\nc: -0x1f\nd: 0b11\ne: 010\nf: .5\ng: 5.\nh: 1.5e3",
-            [1, 0, -31, 3, 8, 0.5, 5.0, 1500.0],
-        ),
-        (
-            "a: 08\nb: 1_000\nc: 1e3\nd: 0o17\ne: 1:30\nf: 2020-01-01\ng: .inf\nh: <<\ni: =",
-            ["08", "1_000", "1e3", "0o17", "1:30", "2020-01-01", ".inf", "<<", "="],
-        ),
-        (
             "a: yes\nb: Off\nc: TRUE\nd: tRUE\ne: y\nf: 'yes'\ng: ~\nh: Null\ni:",
-            [True, False, True, "tRUE", "y", "yes", None, None, None],
+            [True, False, True, "tRUE", True, "yes", None, None, None],
         ),
         (
-            "a: !!binary YQ==\nb: !!float 1\nc: !!str 1\nd: !!bool yes\ne: !!null x\nf: ! 1\ng: !!map {b: c}\nh: !!seq [!!int 7]",
-            ["a", 1.0, "1", True, None, 1, {"b": "c"}, [7]],
+            "a: !!binary YQ==\nb: !!float 1\nc: !!str 1\nd: !!bool y\ne: !!null ~\nf: ! 1\ng: !!map {b: c}\nh: !!seq [!!int 7]",
+            ["a", 1, "1", True, None, "1", {"b": "c"}, [7]],
         ),
         (
             "a: |\n  x\n\n  y\nb: >-\n  x\n  y\nc: 'it''s\n  x'\nd: x\n  y\ne: \"\\u00e9\"",
             ["x\n\ny\n", "x y", "it's x", "x y", "é"],
         ),
-        ("{1: 0, true: 0, no: 0, 1.0: 0, '<<': 0, ? b}", [0, 0, 0, 0, 0, None]),
+        ("{1: 0, true: 0, no: 0, 1.5: 0, '<<': 0, ? b}", [0, 0, 0, 0, 0, None]),
         (
-            "a: &x {b: 1, c: 2}\nd: {c: 3, <<: *x}\ne: {<<: [{c: 4}, *x]}\nf: {<<: {<<: *x, b: 5}}\n&k g: *k",
-            [{"b": 1, "c": 2}, {"b": 1, "c": 3}, {"c": 4, "b": 1}, {"b": 5, "c": 2}, "g"],
+            "a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\ne: {<<: [{c: 4}, *x]}\nf: {<<: {<<: *x, b: 5}}\n&k g: *k",
+            [{"b": 1, "c": 2}, {"b": 1, "c": 3}, {"b": 1, "c": 4}, {"b": 5, "c": 2}, "g"],
         ),
+        ("a: {b: 1, <<: {b: 2}}\nb: {<<: {b: 1}, <<: {b: 2}}", [{"b": 2}, {"b": 2}]),
         ("a: &x 1\nb: &x 2\nc: *x", [1, 2, 2]),
     ],
 )
@@ -125,10 +126,31 @@ def test_values(text, wanted, loader, monkeypatch):
     assert (repr(list(value.values())), repeats.paths(value)) == (repr(wanted), ())
 
 
+# Recorded from YAMLToJSON of sigs.k8s.io/yaml 1.6.0.
+SCALARS = """
+08 8 | 019 19 | 010 8 | -010 -8 | 00 0 | +1 1 | -0 0 | 0_8 8 | 1_000 1000 | 1_ 1 | +_1 1 | 1_0.5 10.5 | _1 "_1"
+0x1F 31 | 0X1f 31 | -0x1f -31 | 0x_1 1 | 0x "0x" | 0b11 3 | 0B11 3 | 0b2 "0b2" | 0o17 15 | 0O17 15 | 0o8 "0o8"
+1e3 1000 | 1E+3 1000 | 1e-3 0.001 | 1.5e3 1500 | 1.0 1 | .5 0.5 | 5. 5 | .5e1 5 | 1e21 1e+21 | 1e400 "1e400"
+18446744073709551615 18446744073709551615 | 0x1ffffffffffffffff "0x1ffffffffffffffff" | 1e-400 0 | -.5 -0.5
+100000000000000000000000 1e+23 | 0777777777777777777777777 7.777777777777778e+23 | 1e "1e" | 1Ki "1Ki" | 1.2.3 "1.2.3"
+1:30 "1:30" | 2020-01-01 "2020-01-01" | 1,000 "1,000" | inf "inf" | NaN "NaN" | << "<<" | = "=" | 0x1p4 "0x1p4"
+y true | Y true | n false | N false | yEs "yEs" | ON true | oFF "oFF" | True true | ~ null | NULL null | nil "nil"
+"""
+
+
+@pytest.mark.parametrize(
+    "written, wanted", [pair.split() for pair in SCALARS.replace("\n", "|").split("|") if pair]
+)
+def test_scalars(written, wanted):
+    """Texts without quotes are what Kubernetes reads."""
+    ((value, _),) = yaml_values(f"[{written}]" if "," not in written else f"- {written}", "f")
+    assert repr(value) == repr([json.loads(wanted)])
+
+
 def test_keys_are_texts():
-    """Numbers and booleans become texts as they are printed."""
-    ((value, _),) = yaml_values("{1: 0, true: 0, no: 0, 1.0: 0, 0x10: 0, '<<': 0, ? b}", "f")
-    assert list(value) == ["1", "true", "false", "1.0", "16", "<<", "b"]
+    """Numbers and booleans become texts as Go writes them."""
+    ((value, _),) = yaml_values("{1.0: 0, y: 0, no: 0, 1.10: 0, 0x10: 0, '<<': 0, 1e6: 0, -.5: 0, ? b}", "f")
+    assert list(value) == ["1", "true", "false", "1.1", "16", "<<", "1e+06", "-0.5", "b"]
 
 
 def test_documents_come_one_by_one():
@@ -147,11 +169,11 @@ def test_documents_come_one_by_one():
         ("a: &x {<<: *x}", "f, line 1, column 12: broken YAML: got a value that holds itself, by an alias"),
         (
             "a: {<<: 1}",
-            "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
+            "f, line 1, column 5: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
         ),
         (
             "a: {<<: [{b: 1}, c]}",
-            "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
+            "f, line 1, column 5: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
         ),
         ("~: a", "f, line 1, column 1: broken YAML: expected a string for a key, got null"),
         ("[a]: b", "f, line 1, column 1: broken YAML: expected a string for a key, got a list"),
@@ -160,10 +182,14 @@ def test_documents_come_one_by_one():
         ("a: !!set {b}", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!set"),
         ("a: !!str [b]", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!str"),
         ("a: !!python/object:os.system x", "expected a value of JSON"),
+        ("1.23456789: a", "f, line 1, column 1: broken YAML: expected a string for a key, got 1.23456789"),
         ("a: !!int x", 'f, line 1, column 4: broken YAML: expected a value for !!int, got "x"'),
+        ("a: !!null x", 'f, line 1, column 4: broken YAML: expected a value for !!null, got "x"'),
+        ("a: !!bool yEs", 'f, line 1, column 4: broken YAML: expected a value for !!bool, got "yEs"'),
         ("a: !!binary /w==", 'f, line 1, column 4: broken YAML: expected a value for !!binary, got "/w=="'),
-        ("a: 1.0e999", 'f, line 1, column 4: broken YAML: expected a value for !!float, got "1.0e999"'),
-        ("a: 1" + "0" * 5000, "expected a value for !!int of at most 4,300 digits, got "),
+        ("a: !!binary Y=Q=", 'f, line 1, column 4: broken YAML: expected a value for !!binary, got "Y=Q="'),
+        ("a: -.inf", 'f, line 1, column 4: broken YAML: expected a number of JSON, got "-.inf"'),
+        ("a: [.NaN]", 'f, line 1, column 5: broken YAML: expected a number of JSON, got ".NaN"'),
     ],
 )
 def test_what_is_refused(text, wanted):
