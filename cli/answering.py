@@ -3,7 +3,6 @@ documents for programs and pages."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -27,8 +26,9 @@ from ..simulation.releasenotes import auto_notice, auto_reason
 from ..simulation.simulate import Files, Scenario
 from .console.output import note, one_line, warn, writing
 from .console.progress import telling, working
-from .declaring.flags import HTML, SERVER_VERSION, Output, environments_max_pd_vols
-from .declaring.setup import NamedSetup, Setup
+from .declaring.commands import OUTPUTS, refuse_overwriting
+from .declaring.flags import HTML, LIVE_PATH, SERVER_VERSION, Output, RulesText, environments_max_pd_vols
+from .declaring.setup import NamedSetup, Setup, of_configuration
 from .report.tables import indented, width_of, wrapped, write_csv, write_view
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ..live.client.http import Access
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
+    from ..questions.sweep.options import SweepOptions
+    from ..questions.sweep.spec import Spec
 
 Paths = Sequence[Path]
 NARROWEST = 40
@@ -80,31 +82,15 @@ def tell_line(line: str) -> None:
         note(part)
 
 
-_NO_TEXT_IN_GO = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?")
-"""Texts that Kubernetes reads as a boolean or a number where they are not quoted, and PyYAML as a text."""
-
-
 def write_yaml(document: Any, stream: IO[str]) -> None:
     """Write *document* as it is ordered; characters that *stream* lacks, or a terminal would obey, are
     escapes, which YAML reads."""
-    import yaml
+    from ..api.reading.formats.yamlvalues import yaml_text
 
-    def shown(dumper: Any, value: str) -> Any:
-        # Lone surrogates, which YAML cannot have, are written as a console shows them.
-        text = value.encode("utf-8", "backslashreplace").decode("utf-8")
-        style = "'" if _NO_TEXT_IN_GO.fullmatch(text) else None
-        return (
-            dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
-            if style
-            else dumper.represent_str(text)
-        )
-
-    dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
-    dumper.add_representer(str, shown)
     takes_all = (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
-    text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_all)
+    text = yaml_text(document, allow_unicode=takes_all)
     if not text.replace("\n", "").isprintable():
-        text = yaml.dump(document, Dumper=dumper, sort_keys=False)
+        text = yaml_text(document)
     stream.write(text)
 
 
@@ -193,6 +179,7 @@ def about(
     scenario: Scenario | None,
     paths: Iterable[Path],
     *,
+    files: Iterable[Path] = (),
     releases: Sequence[str] = (),
     rules: Sequence[Part] = (),
     warnings: Sequence[str] = (),
@@ -201,9 +188,10 @@ def about(
 ) -> About:
     """The origin of a page about *scenario*, read from *paths*.
 
-    *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as
-    given; *warnings*: besides those of the scenario; *unread*: what does not count, where there is no
-    scenario; *arguments*: the words after the program's name, by default those of this process.
+    *files*: others that were read; *releases*: the versions that decided; *rules*: the policy, the profile
+    and options that choose rules, as given; *warnings*: besides those of the scenario; *unread*: what does
+    not count, where there is no scenario; *arguments*: the words after the program's name, by default those
+    of this process.
     """
     from .report.page.document import About, made_at
 
@@ -212,8 +200,12 @@ def about(
     if scenario is not None:
         unread_lines = list(unread_sentences(scenario.warnings))
         warning_lines = [*in_groups(scenario.warnings), *warnings]
+    inputs = dict.fromkeys(paths)
+    context = click.get_current_context(silent=True)
+    live = context and context.meta.get(LIVE_PATH)
     return About(
-        inputs=map(str, dict.fromkeys(paths)),
+        inputs=[str(path) for path in inputs if path != live],
+        files=[*["the live cluster"] * (live in inputs), *map(str, files)],
         counts="" if scenario is None else counts(scenario),
         unread=unread_lines,
         warnings=dict.fromkeys(warning_lines),
@@ -411,14 +403,20 @@ def contestants(paths: Paths, options: CompareOptions) -> ComparisonInput:
     setups = [
         NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None
     ]
-    files = files_of(paths, options, keeps_manifests=any(named.setup.may_call_extenders for named in setups))
+    may_call_extenders = False
+    for named in setups:
+        with of_configuration(named.name):
+            may_call_extenders |= named.setup.may_call_extenders
+    files = files_of(paths, options, keeps_manifests=may_call_extenders)
     settled = []
     by_nodes = {}
     for named in setups:
-        settled_setup = named.setup.settled(files.nodes, version_read())
-        if is_auto(named.setup.release):
-            settled_setup.check()
-            by_nodes[named.name] = settled_setup.version
+        with of_configuration(named.name):
+            settled_setup = named.setup.settled(files.nodes, version_read())
+            if is_auto(named.setup.release):
+                settled_setup.check()
+                by_nodes[named.name] = settled_setup.version
+            settled_setup.refuse_early()
         settled.append(attrs.evolve(named, setup=settled_setup))
     spec = settled[0].setup.spec
     with reading(paths):
@@ -443,10 +441,20 @@ def contestants(paths: Paths, options: CompareOptions) -> ComparisonInput:
     )
 
 
+def sweep_of(paths: Paths, options: SweepOptions) -> Spec:
+    """The sweep in the file of *paths*, which is not to write over what its runs read."""
+    from ..questions.sweep.spec import read_spec
+
+    spec = read_spec(paths[0])
+    rules = RulesText().files(options.rules)
+    refuse_overwriting(click.get_current_context().meta[OUTPUTS], [*spec.files(), *rules])
+    return spec
+
+
 OPENERS: Mapping[str, Callable[[Paths, Any], Any]] = {
     "compare": contestants,
     "upgrade": scenario_of_default,
-    "sweep": lambda paths, options: paths[0],
+    "sweep": sweep_of,
     "policycheck": lambda paths, options: paths[0],
     "replay": lambda paths, options: None,
     "conform": lambda paths, options: None,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
+from click.core import ParameterSource
 
 from ..framework.options import declared_of
 from ..questions.options import ClusterOptions, MorePods, Question
@@ -67,7 +68,7 @@ class Asking:
         inputs = self.inputs
         scenario = inputs if isinstance(inputs, Scenario) else getattr(inputs, "scenario", None)
         releases = {"releases": [inputs.engine.release.version]} if isinstance(inputs, Input) else {}
-        return about(scenario, [*self.paths, *self.options.read()], **{**releases, **result.origin()})
+        return about(scenario, self.paths, files=self.options.read(), **{**releases, **result.origin()})
 
 
 def command_of(command: str, short_help: str, name: str) -> click.Command:
@@ -138,6 +139,9 @@ def _run(
 
     running: AbstractContextManager[Any] = nullcontext()
     if question.jobs:
+        source = click.get_current_context().get_parameter_source("jobs")
+        if values["dask"] is not None and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--jobs cannot be combined with --dask, whose workers are the processes")
         running = executor_of(values.pop("jobs") or cores(), values.pop("dask"))
     if question.argument:
         paths = (values.pop(question.argument),)

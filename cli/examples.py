@@ -13,13 +13,13 @@ from ..api.words import count_of
 from ..exceptions import UnknownNameError
 from .console.output import OutputError, note
 from .declaring.commands import command
-from .declaring.flags import FILE
+from .declaring.flags import FileName
 
 HERE = Path(__file__).resolve().parent.parent / "examples"
 
 
 @command(short_help="Write the examples of the documentation to a folder.")
-@click.argument("folder", type=FILE, default=Path("examples"), metavar="[DIR]")
+@click.argument("folder", type=FileName(allow_dash=False), default=Path("examples"), metavar="[DIR]")
 def examples(folder: Path) -> None:
     """Write the examples of the documentation to the new folder DIR, by default examples.
 

@@ -54,8 +54,9 @@ def migrate(
 
     if more and not paths:
         raise click.UsageError(f"expected --check before {more[0]}")
-    if report is not None and not paths:
-        raise OptionsError("--report needs --check")
+    for flag, is_given in (("--report", report is not None), ("--verbose", output.verbose)):
+        if is_given and not paths:
+            raise OptionsError(f"{flag} needs --check")
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     paths += more
     forms = [] if report is None else ["page"]

@@ -39,6 +39,8 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     """
     if pair and release:
         raise click.UsageError("expected RELEASE or --diff, got both")
+    if all_gates and not pair and release is None:
+        raise click.UsageError("--all-gates needs RELEASE or --diff")
     from ..framework.describe import ReleaseList, describe_any, diff_any, summaries
     from .answering import write_answer
     from .report.releasetables import described, differing, of_all

@@ -19,7 +19,7 @@ from ..questions.replay.recording import Places, Recording, check_places
 from ..simulation.input import SILENT
 from .answering import Console, about, page_of, reading, settled_for, tell_notices, tell_unread, write_report
 from .commands import Asking
-from .console.output import INTERRUPTED, note, note_lines, warn
+from .console.output import INTERRUPTED, STANDARD, note, note_lines, warn
 from .report.tables import view_lines, width_of
 
 
@@ -27,7 +27,9 @@ def answered(asking: Asking) -> int:
     """Replay, and print; the exit status."""
     options = asking.options
     report = asking.output.report
-    events, page = (None if file is None else Path(file) for file in (asking.output.file, report))
+    file = asking.output.file
+    events = None if file in (None, STANDARD) else Path(file)
+    page = None if report is None else Path(report)
     places = Places(
         events=events, series=options.series, series_every=options.series_every or 0.0, report=page
     )

@@ -62,6 +62,8 @@ def run(
         from ..live.scheduler.flags import access_of, read_settings
 
     setup.refuse_early()
+    if form == "json" and not (dry_run or explain):
+        raise click.UsageError("-o json needs --dry-run or --explain: no decision is told without")
     flag_values = {
         name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None
     }

@@ -50,6 +50,8 @@ def shadow(setup: Setup, shows_all: bool, form: str, **values: Any) -> None:
     from .answering import settled_by_server
 
     setup.refuse_early()
+    if values["seconds"] == 0:
+        raise click.UsageError("--for: expected more than 0 seconds, got 0")
 
     def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:

@@ -11,14 +11,15 @@ from typing import IO, Any
 
 import attrs
 
-from ..api.objects import Node, Pod, json_names
+from ..api.objects import Pod, json_names
 from ..api.record import as_document, plain, replace
-from ..api.words import short_name
-from ..exceptions import did_you_mean, visible
+from ..core.pods import PODS
+from ..exceptions import UnknownNameError, did_you_mean, visible
 from ..questions.simulate.ask import SimulationResult, SimulationRun
 from ..questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod
 from ..simulation.input import SILENT
-from ..simulation.nodesbyuse import NodeRecord
+from ..simulation.nodesbyuse import ALWAYS, NodeRecord, titles_of
+from ..simulation.simulate import Scenario
 from .answering import Console, answer, page_of, tell_unread, write_report
 from .commands import Asking
 from .console.output import note, note_lines, writing
@@ -27,13 +28,11 @@ from .report.tables import Sorting, plain_name, view_lines, width_of, write_csv,
 # --- the fields that lists can be sorted by, and forms that other commands do not have ----------------------
 
 
-def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: bool) -> Sorting | None:
-    """The order in which records are listed, as options say it; *resources*: those of the nodes.
+def sorting_of(form: str, sort_by: str, scenario: Scenario, *, nodes: bool) -> Sorting:
+    """The order in which records of *scenario* are listed, as options say it.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown ones.
     """
-    if sort_by is None:
-        return None
     kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
     fields = json_names(kind)
     # The columns by which ``--sort-by`` can sort -> their fields.
@@ -47,12 +46,29 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
         paths = {plain_name(name): (name,) for name in fields.values()}
         columns = (column for column in POD_COLUMNS if column.name in fields)
         paths |= {plain_name(column.title): (fields[column.name],) for column in columns}
-    for resource in resources:
-        for title in (plain_name(resource), plain_name(short_name(resource))):
-            paths[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
+    on_nodes = dict.fromkeys(
+        name for node in scenario.nodes for name, total in node.status.allocatable.items() if total
+    )
+    containers = (container for pod in scenario.pending for container in pod.spec.all_containers)
+    requested = dict.fromkeys(ALWAYS)
+    requested |= dict.fromkeys(name for container in containers for name in container.resources.requests)
+    titles = titles_of([*on_nodes, *requested]) | titles_of(on_nodes if nodes else requested)
+    titles.pop(PODS, None)
+    # What is written as it is, by its full name, and by a short one that no other resource has.
+    for called in (str, plain_name, lambda resource: plain_name(titles[resource])):
+        for resource in titles:
+            name = called(resource)
+            path = ("resources", resource, "allocatable") if nodes else ("requests", resource)
+            paths.setdefault(name, path)
             for word in ("requested", "free", "use") if nodes else ():
-                paths[f"{title}-{word}"] = ("resources", resource, word)
-    return Sorting.parse(sort_by, paths)
+                paths.setdefault(f"{name}-{word}", ("resources", resource, word))
+    sorting = Sorting.parse(sort_by, paths)
+    field, *rest = sorting.path
+    if field == "resources" and rest[0] not in on_nodes:
+        raise UnknownNameError(
+            f"--sort-by: expected a resource of some node, got {rest[0]}, which no node has"
+        )
+    return sorting
 
 
 INNER = ("pods", "requests", "resources")
@@ -97,11 +113,9 @@ def answered(asking: Asking) -> int:
     asking = attrs.evolve(
         asking, options=attrs.evolve(options, forms={KEEPS.get(form, form) for form in options.forms})
     )
-    nodes = (item for item in inputs.scenario.objects if isinstance(item, Node))
-    resources = list(
-        dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods")
-    )
-    sorting = sorting_of(output.form, options.sort_by, resources, nodes=options.nodes)
+    sorting = None
+    if options.sort_by is not None:
+        sorting = sorting_of(output.form, options.sort_by, inputs.scenario, nodes=options.nodes)
     if output.form == "jsonl":
         # Simulate, and write each decision as it is taken; without progress where its lines are seen.
         run = SimulationRun(asking.inputs, asking.options)

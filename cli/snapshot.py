@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any
 
 import attrs
 import click
@@ -64,12 +63,7 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
         stream = files.enter_context(writing(output))
         if redaction is not None and redact_map is not None:
             _write(redaction.map(), files.enter_context(writing(redact_map, private=True)))
-        if output is not None and output.endswith(".gz"):
-            cast(TextIO, stream).buffer.write(
-                gzip.compress((json.dumps(cluster.document()) + "\n").encode(), mtime=0)
-            )
-        else:
-            _write(cluster.document(), stream)
+        _write(cluster.document(), stream)
     kinds = [item["kind"] for item in cluster.items]
     note(f"{len(kinds)} objects, {kinds.count('Node')} nodes and {kinds.count('Pod')} pods among them")
 

@@ -151,6 +151,10 @@ class HttpPost:
         tls = self.config.tls
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
         try:
+            for name in extensions.values():
+                # A name that cannot be sent is refused before there is a connection, which would stay open.
+                trial = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                trial.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=name)
             with self.client.stream(
                 "POST", url, content=body, timeout=timeout, extensions=extensions
             ) as response:

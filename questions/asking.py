@@ -179,11 +179,18 @@ Row = dict[str, Any]
 NOTHING_TRIED = "No pod is pending, so nothing was tried"
 
 
+def phrase_among(reason: str, pods: int, reasons: Collection[str]) -> str:
+    """The words for *reason*; its own where those of another of *reasons* are the same, as of two resources
+    whose names end alike."""
+    alike = [other for other in reasons if phrase(other, 1) == phrase(reason, 1)]
+    return phrase(reason, pods) if len(alike) < 2 else reason
+
+
 def for_reasons(counts: Mapping[str, int]) -> str:
     """The reasons why pods find no node, in words, from reason -> pods: the three most frequent ones, and how
     many pods have others."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
-    parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:3]]
+    parts = [f"{pods:,} for {phrase_among(reason, pods, counts)}" for reason, pods in ordered[:3]]
     if len(ordered) == 1:
         return f"{'all ' if ordered[0][1] > 1 else ''}because of {phrase(*ordered[0])}"
     rest = sum(pods for _, pods in ordered[3:])

@@ -111,10 +111,13 @@ def executor_of(jobs: int, dask: str | None = None) -> Iterator[Executor | None]
                 addressing.parse_host_port(place)  # before a client is started, which would try for ever
             client = distributed.Client(dask, timeout=SECONDS, set_as_default=False)
             client.wait_for_workers(1, timeout=SECONDS)
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError) as error:
             if client is not None:
                 client.close()
-                raise KubeclassicError(f"dask: expected at least one worker, got {dask} with none") from None
+                if isinstance(error, TimeoutError):
+                    raise KubeclassicError(
+                        f"dask: expected at least one worker, got {dask} with none"
+                    ) from None
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise KubeclassicError(
                 f"dask: expected the address of a scheduler, got {dask}: {reason}"

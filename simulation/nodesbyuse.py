@@ -93,7 +93,9 @@ class FreeRoom:
         for name, number in amounts.items():
             if number > 0:
                 copies[name] = (
-                    int((free[self.resources.index(name)] // number).sum()) if name in self.resources else 0
+                    sum((free[self.resources.index(name)] // number).tolist())
+                    if name in self.resources
+                    else 0
                 )
         return copies
 
@@ -120,7 +122,7 @@ ALWAYS = ("cpu", "memory")
 """The resources that tables always have."""
 
 DIGITS = 6
-UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
+UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.")]
 NodesByUse = Annotated[
     Mapping[str, Annotated[Sequence[Count], Meta(min_length=10, max_length=10)]],
     says(
@@ -299,6 +301,18 @@ def share_of(node: NodeUse, resource: str, *, before: bool = False) -> float | N
 # --- tables of nodes ----------------------------------------------------------------------------------------
 
 
+def titles_of(resources: Iterable[str], others: Iterable[str] = (PODS,)) -> dict[str, str]:
+    """Resource -> its title in a table: short, or in full where that of another resource or one of *others*
+    is the same.
+
+    >>> titles_of(["cpu", "nvidia.com/gpu"]), titles_of(["nvidia.com/gpu", "amd.com/gpu"])["amd.com/gpu"]
+    ({'cpu': 'cpu', 'nvidia.com/gpu': 'gpu'}, 'amd.com/gpu')
+    """
+    names = dict.fromkeys(resources)
+    uses = Counter([*map(short_name, names), *others])
+    return {name: name if uses[short_name(name)] > 1 else short_name(name) for name in names}
+
+
 def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
     """Each node's pods and, of each resource, what is requested and free, and its use, before and after.
 
@@ -316,6 +330,7 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
         for node in nodes[:1]
         for name in node.resources
     }
+    titles = titles_of(names, [column.title for column in columns])
     for name, used in names.items():
         kind = kind_of(name)
         everything = "wide" if alone else "none"
@@ -332,7 +347,7 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
             {{name}} requested | {kind} | data
             {{name}} | {kind} | data
         """
-        columns += columns_of(table, short=short_name(name), name=name)
+        columns += columns_of(table, short=titles[name], name=name)
     rows = []
     details = []
     for node in nodes:
@@ -364,7 +379,7 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
             if use.allocatable:
                 amount = f"{rounded(name, use.allocatable)}{' cores' if name == 'cpu' else ''}"
                 lines.append(
-                    [short_name(name), f"{rounded(name, use.requested)} of {amount} requested{before_note}"]
+                    [titles[name], f"{rounded(name, use.requested)} of {amount} requested{before_note}"]
                 )
         rows.append(row)
         details.append([*lines, ["places for pods", f"{after:,} of {most:,} taken"]])
@@ -394,7 +409,7 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
     shares = {}
     for name, _, _ in room.each():
         if name != PODS:
-            total = float(free[name].sum())
+            total = float(free[name].sum(dtype=float))
             shares[name] = round(float(free[name] @ weights) / total, 6) if total else 0.0
     return shares
 
@@ -416,11 +431,10 @@ class Usage(Record):
     unit: Unit
     allocatable: int
     requested: int
-    use: Size
-    """A share of 1; more than 1 where pods request more than there is."""
-    emptiest: Size
+    use: UseShare
+    emptiest: float
     """The use of the emptiest node that has the resource."""
-    fullest: Size
+    fullest: float
     """The use of the fullest one."""
     imbalance: Imbalance
 
@@ -477,8 +491,8 @@ def usages(engine: Engine, *, digits: int = 6) -> Iterator[Usage]:
     for name, allocatable, requested in FreeRoom.of(engine).each():
         having = allocatable > 0
         shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
-        total = int(allocatable.sum())
-        used = int(requested.sum())
+        total = sum(allocatable.tolist())  # exact: an int64 may overflow
+        used = sum(requested.tolist())
         least = float(shares.min())
         most = float(shares.max())
         yield Usage(
@@ -486,7 +500,7 @@ def usages(engine: Engine, *, digits: int = 6) -> Iterator[Usage]:
             UNITS.get(name, "pieces"),
             total,
             used,
-            round(used / total, digits) if having.any() else 0.0,
+            round(used / total, digits) if total > 0 else 0.0,
             round(least, digits),
             round(most, digits),
             Imbalance(round(float(shares.std()), digits), round(most - least, digits)),

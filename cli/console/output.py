@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any
 
 import click
@@ -160,9 +160,9 @@ class OutputError(KubeclassicError):
 def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> Iterator[IO[str]]:
     """A text stream to *path* (None or ``-``: standard output); *private*: only this user may read the file.
 
-    A file appears, or is replaced, when the block ends well; an error, an interrupt or a signal leaves what
-    was there before. Devices, named pipes and open descriptors (``/dev/stdout``, ``/dev/fd/3``) are written
-    to as they are. Raises :class:`OutputError`.
+    A file appears, or is replaced, when the block ends well, compressed if it is called ``.gz``; an error, an
+    interrupt or a signal leaves what was there before. Devices, named pipes and open descriptors
+    (``/dev/stdout``, ``/dev/fd/3``) are written to as they are. Raises :class:`OutputError`.
     """
     place = STANDARD if path is None else os.fspath(path)
     if place == STANDARD:
@@ -187,6 +187,16 @@ def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> It
         stream = _text_stream(place if number is None else os.dup(number))
     with _named_errors(place, its_own=True), stream:
         yield stream
+
+
+class _Tried(Exception):
+    """The end of a trial."""
+
+
+def check_writable(path: str) -> None:
+    """Raise :class:`OutputError` if :func:`writing` would, before there is anything to write."""
+    with suppress(_Tried), writing(path):
+        raise _Tried
 
 
 # --- what is written to as it is ----------------------------------------------------------------------------
@@ -222,8 +232,15 @@ def _replaced_file(place: str, private: bool) -> Iterator[IO[str]]:
 
             folder, name = os.path.split(target)
             handle, scratch = mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
-        with _named_errors(place, its_own=True), _text_stream(handle) as stream:
-            yield stream
+        with _named_errors(place, its_own=True), ExitStack() as streams:
+            if place.endswith(".gz"):
+                import gzip
+
+                raw = streams.enter_context(open(handle, "wb"))
+                packed = streams.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+                yield streams.enter_context(io.TextIOWrapper(packed, "utf-8", "backslashreplace"))
+            else:
+                yield streams.enter_context(_text_stream(handle))
         with _named_errors(place):
             # A file that is not private gets owner and mode of the old file, or those of any new file.
             if not private:

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections import UserDict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from ..console.output import STANDARD, NoReader, OutputError, note
+from ..console.output import STANDARD, NoReader, OutputError, check_writable, note
 
 WRITTEN = ("output", "series", "report", "flame_graph", "redact_map", "plot")
 """Parameters that are files to write; every other path is read."""
@@ -26,10 +26,15 @@ MANIFESTS = tuple(
 )
 
 
+OUTPUTS = "kubeclassic.outputs"
+"""Key in click's context for the files that the command line writes: their flags and paths."""
+
+
 def _is_replaced(path: str) -> bool:
-    """Whether writing replaces what is there: not so with devices and pipes."""
+    """Whether writing would replace what is there: not so with devices and pipes."""
     try:
-        return stat.S_ISREG(os.stat(path).st_mode)
+        mode = os.stat(path).st_mode
+        return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
     except (OSError, ValueError):
         return True
 
@@ -50,6 +55,18 @@ def _is_found_in(path: str, folder: str) -> bool:
     return real.is_relative_to(above) and not any(
         part.startswith(".") for part in real.relative_to(above).parts
     )
+
+
+def refuse_overwriting(
+    outputs: Iterable[tuple[str, str]], inputs: Collection[str], *, reads_folders: bool = True
+) -> None:
+    """Raise :class:`~..console.output.OutputError` if one of *outputs*, flags and paths, is one of *inputs*;
+    with *reads_folders*, or a manifest in one."""
+    for flag, path in outputs:
+        if any(
+            _is_same_file(path, source) or (reads_folders and _is_found_in(path, source)) for source in inputs
+        ):
+            raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
 
 
 INPUT = "Input options"
@@ -188,8 +205,10 @@ class Command(click.Command):
                     formatter.write_dl(sections[name])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it, unless it would write to a file that it reads, or twice to one."""
+        """Run it, unless it would write to a file that it reads, twice to one, or to one that cannot be
+        written."""
         outputs = []
+        printed = []
         inputs = list[str]()
         for param in ctx.command.params:
             value = ctx.params.get(param.name or "")
@@ -204,23 +223,28 @@ class Command(click.Command):
                 values = value if isinstance(value, tuple) else (value,)
                 paths = [str(path) for path in values if path is not None]
                 if param.name in WRITTEN:
+                    printed += [max(param.opts, key=len)] * (
+                        paths == [STANDARD] or (param.name == "output" and not paths)
+                    )
                     replaced = [path for path in paths if path != STANDARD and _is_replaced(path)]
                     outputs += [(max(param.opts, key=len), path) for path in replaced]
                 else:
                     inputs += paths
         if inputs.count(STANDARD) > 1:
             raise click.UsageError("expected - (standard input) once, as it is read once, got it twice")
+        refuse_overwriting(outputs, inputs, reads_folders=self.reads_folders)
         for place, (flag, path) in enumerate(outputs):
-            if any(
-                _is_same_file(path, source) or (self.reads_folders and _is_found_in(path, source))
-                for source in inputs
-            ):
-                raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
             for other_flag, earlier in outputs[:place]:
                 if _is_same_file(path, earlier):
                     raise OutputError(
                         f"{flag}: expected another file, got {path}, which is the file of {other_flag} too"
                     )
+        if len(printed) > 1:
+            flag = next(flag for flag in reversed(printed) if flag != "--output")
+            raise OutputError(f"{flag}: expected a file, got - (standard output), which has the answer")
+        for _, path in outputs:
+            check_writable(path)
+        ctx.meta[OUTPUTS] = outputs
         return super().invoke(ctx)
 
 

@@ -20,7 +20,7 @@ from ...framework.options import FIELDS, declared_of
 from ...live.process.logs import FORMS, TEXT_LINES
 from ...live.settings.flagtable import BOOL, FLAGS, REFUSED
 from ...questions.options import ClusterOptions, MorePods
-from ..console.output import note, warn
+from ..console.output import STANDARD, note, warn
 from ..console.progress import telling
 from .commands import INPUT, OUTPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION
@@ -37,7 +37,7 @@ else:  # click before 8.2 does not know these types as generic
 
 
 class FileName(click.Path):
-    """A file's name, which has at least one character, and no NUL."""
+    """A file's name, which has at least one character, and no NUL; ``-`` is none, unless *allow_dash*."""
 
     def __init__(self, *, allow_dash: bool = True) -> None:
         super().__init__(path_type=Path, allow_dash=allow_dash)
@@ -46,9 +46,21 @@ class FileName(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """*value* as a path; ``-`` stands for a standard stream."""
         text = os.fspath(value)
-        if not text or "\0" in text:
+        if not text or "\0" in text or (text == STANDARD and not self.allow_dash):
             self.fail(f"expected the name of a file, got {text!r}", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Name(TextType):
+    """A text of at least one character."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """*value* as it is."""
+        if not value:
+            self.fail(f"expected {getattr(param, 'metavar', None)}, got {value!r}", param, ctx)
+        return str(value)
 
 
 class WholeNumber(NumberType):
@@ -199,11 +211,12 @@ def in_bytes(context: click.Context, parameter: click.Parameter, value: str | No
     from ...api.objects.quantity import Quantity
 
     try:
-        size = Quantity.parse(value).value()
+        nanos = Quantity.parse(value).nanos
     except QuantityError as error:
         raise click.BadParameter(str(error)) from None
-    if size < 0:
-        raise click.BadParameter(f"expected 0 bytes or more, got {value}")
+    size = -(-nanos // 1_000_000_000)  # exact: the value of a quantity may overflow
+    if not 0 <= size < 1 << 63:
+        raise click.BadParameter(f"expected 0 to {(1 << 63) - 1} bytes, got {value}")
     return size
 
 
@@ -226,6 +239,8 @@ def environments_max_pd_vols() -> int | None:
     return max_pd_vols(os.environ)
 
 
+MAY_BE_EMPTY = ("A=true,...", "SELECTOR")
+"""Placeholders of texts that may be empty: no gate, and any labels."""
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
     "list": {},
@@ -258,6 +273,8 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Decorator:
         return click.argument(name)
     metavar = declared.metavar or ("N" if declared.takes == "whole" else None)
     attributes = {"help": declared.help, "metavar": metavar, **TYPES[declared.takes]}
+    if declared.takes == "text" and metavar not in MAY_BE_EMPTY:
+        attributes["type"] = Name()
     if declared.takes == "switch":
         attributes |= {"default": field.default, "show_default": True}
     if declared.choices:
@@ -315,7 +332,7 @@ def options_from(table: str) -> list[Decorator]:
             more |= {"type": WholeNumber(int(least), int(most) if most else None), "metavar": "N"}
         else:
             more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
-            more |= {"type": seconds} if kind == "SECONDS" else {}
+            more["type"] = seconds if kind == "SECONDS" else Name()
         cls = CommonOption if common else click.Option
         decorators.append(click.option(*names.split(), cls=cls, help=text, **more))
     return decorators
@@ -387,6 +404,8 @@ LIVE_OPTIONS = options_from(f"""
 """)
 SERVER_VERSION = "kubeclassic.server_version"
 """Key in click's context for the version of the API server, if the nodes of a live cluster say none."""
+LIVE_PATH = "kubeclassic.live_path"
+"""Key in click's context for the file that a live cluster is while the command runs."""
 DEFAULT_ACCESS = "the files in KUBECONFIG, or the pod's service account"
 """The default access of commands that always read a live cluster."""
 
@@ -462,9 +481,10 @@ def live_paths(live: LiveCluster, needs: Collection[str]) -> Iterator[tuple[Path
     from tempfile import TemporaryDirectory
 
     snapshot = fetched(live, needs)
-    click.get_current_context().meta[SERVER_VERSION] = snapshot.server_version
+    meta = click.get_current_context().meta
+    meta[SERVER_VERSION] = snapshot.server_version
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
-        path = Path(folder, "cluster.json")
+        path = meta[LIVE_PATH] = Path(folder, "cluster.json")
         with path.open("w", encoding="utf-8") as stream:  # the text of a large cluster is not held as a whole
             json.dump(snapshot.document(), stream)
         yield (path,)
@@ -530,12 +550,9 @@ def output_options(
         table.append(f"-o form | {forms} {default} | common | {help_of_forms}")
         if headers:
             table.append("--no-headers | switch | | Omit the headers of tables and CSV.")
-        table.append(f"--output | FILE | | Write {what} to this file, whole or not at all.")
+        table.append(f"--output | FILE | | Write {what} to this file, whole or not at all; .gz: compressed.")
     else:
-        output_file = FileName(allow_dash=False)
-        options = [
-            click.option("--output", cls=CommonOption, type=output_file, metavar="FILE", help=help_of_forms)
-        ]
+        options = [click.option("--output", cls=CommonOption, type=FILE, metavar="FILE", help=help_of_forms)]
     if page:
         table.append("--report | FILE | common | Also write a self-contained HTML page there.")
     if verbose is not None:

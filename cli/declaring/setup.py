@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ...api.objects import Node
 from ...api.reading import shown
 from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...core.engine import Engine
-from ...exceptions import PolicyError, UnknownNameError, did_you_mean
+from ...exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.options import (
     FIELDS,
@@ -116,8 +117,22 @@ OPTIONS = {declared_of(field).key: name for name, field in FIELDS.items() if dec
 """Key in a configuration's text -> the name of its option."""
 RELEASE = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})?|auto")
 """A configuration that is a release alone."""
-NUMBER = re.compile("[0-9]{1,9}")
+NUMBER = re.compile("[0-9]{1,18}")
 """ASCII digits alone: other digits are numbers to Python, too."""
+
+
+@contextmanager
+def of_configuration(name: str) -> Iterator[None]:
+    """A context whose errors say that they are about the configuration *name*."""
+    try:
+        yield
+    except KubeclassicError as error:
+        text = str(error).removeprefix(f"--{name}: ").removeprefix("--")
+        named = f"--{name}: {text}"
+        error.args = (named, *error.args[1:])
+        if isinstance(error, RuleError):
+            error.text = named
+        raise
 
 
 @attrs.frozen(repr=False)
@@ -164,19 +179,15 @@ class NamedSetup:
             name, text, Setup(values, lambda option: f"--{name}: {declared_of(FIELDS[option]).key or option}")
         )
         if not is_auto(values.get("release")):
-            named.setup.check()
+            with of_configuration(name):
+                named.setup.check()
         return named
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name,
         for what is refused."""
-        try:
+        with of_configuration(self.name):
             return self.setup.spec.engine(config_maps)
-        except PolicyError as error:
-            refusal = PolicyError(f"--{self.name}: {error}")
-            for hint in getattr(error, "__notes__", ()):
-                refusal.add_note(hint)
-            raise refusal from None
 
 
 def _read(name: str, key: str, text: str) -> Any:
@@ -192,7 +203,7 @@ def _read(name: str, key: str, text: str) -> Any:
     elif takes == "plugins" and text != LEAVE_OUT:
         expected = LEAVE_OUT
     elif takes in ("whole", "positive"):
-        if NUMBER.fullmatch(text):
+        if NUMBER.fullmatch(text) and (takes == "whole" or int(text)):
             return int(text)
         expected = "a number above 0" if takes == "positive" else "a number from 0 to 100"
         text = text[:20] + "..." * (len(text) > 20)

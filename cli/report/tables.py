@@ -310,10 +310,12 @@ class Sorting:
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
         """
         title = text.strip().removeprefix("-")
-        name = plain_name(title)
+        name = title if title in columns else plain_name(title)
         if name not in columns:
-            hint = did_you_mean(name, columns)
-            raise UnknownNameError(f'--sort-by: expected one of {", ".join(columns)}, got "{title}"{hint}')
+            full = [column for column in columns if column.endswith(f"/{name}")]
+            hint = "" if full else did_you_mean(name, columns)
+            expected = ", ".join(full or columns)
+            raise UnknownNameError(f'--sort-by: expected one of {expected}, got "{title}"{hint}')
         return cls(columns[name], text.strip().startswith("-"))
 
     def sorted(self, records: Sequence[T]) -> list[T]:

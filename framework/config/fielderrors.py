@@ -134,6 +134,9 @@ class ConfigurationError(PolicyError):
         super().__init__(text)
         self.faults: tuple[ProfileFault, ...] = tuple(faults)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.faults), vars(self)
+
 
 def mismatched(mismatch: Mismatch, within: str = "") -> list[ProfileFault]:
     """The fault of a value of another type; *within*: the beginning of its path."""

@@ -301,6 +301,8 @@ class Listening:
             raise ServeError("--tls-cert-file and --tls-private-key-file: expected both or none, got one")
         if self.client_ca is not None and self.certificate is None:
             raise ServeError("--client-ca-file needs --tls-cert-file")
+        if self.insecure and self.shows_callers:
+            raise ServeError("--insecure cannot be combined with --token-file or --client-ca-file")
         if not (self.insecure or self.shows_callers or is_loopback(self.address)):
             expected = "--client-ca-file, --token-file, or --insecure if everybody may ask"
             raise ServeError(
@@ -316,14 +318,14 @@ class Listening:
         """The limits of a server there, which unknown callers may also call by the names *hosts*. Raises
         :class:`ServeError`."""
         self.check()
+        names = frozenset(map(str.lower, hosts))
+        if names and self.shows_callers:
+            raise ServeError("--allowed-host cannot be combined with --token-file or --client-ca-file")
         token = None if self.token is None else self.token.read_bytes().strip()
         if token == b"":
             raise ServeError(f"{self.token}: expected a token, got nothing")
         return ServerLimits(
-            mebibytes * MEBIBYTE,
-            requests=requests,
-            token=token,
-            hosts=None if self.shows_callers else frozenset(map(str.lower, hosts)),
+            mebibytes * MEBIBYTE, requests=requests, token=token, hosts=None if self.shows_callers else names
         )
 
     def socket(self) -> socket.socket:

@@ -28,12 +28,12 @@ from ...api.view import (
     kind_of,
     on_page,
 )
-from ...api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
+from ...api.words import amount, count_of, listed, quoted, rounded, used_up
 from ...core.pods import PODS
 from ...simulation.edits import LIKE
 from ...simulation.explain.explain import find_subject
 from ...simulation.input import Part, parts_of
-from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on
+from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on, titles_of
 from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .answer import (
     CapacityDocument,
@@ -113,21 +113,27 @@ class CapacityResult(Result):
         return self.counted.stop
 
     @cached_property
+    def titles(self) -> dict[str, str]:
+        """Resource -> its title in tables and sentences."""
+        requests = (name for placed in self.counted.placed for name in placed.requests)
+        return titles_of([*self.counted.after.resources, *requests])
+
+    @cached_property
     def headroom(self) -> tuple[Headroom, ...]:
         """A row for each resource: allocatable, requested before and after, and free after."""
         before = self.counted.before
         after = self.counted.after
         placed = self.counted.placed
         copies = before.copies(placed[0].requests, self.counted.barred) if len(placed) == 1 else {}
-        requested = {name: int(before.requested[at].sum()) for at, name in enumerate(before.resources)}
+        requested = {name: sum(before.requested[at].tolist()) for at, name in enumerate(before.resources)}
         return tuple(
             Headroom(
                 name,
                 UNITS.get(name, "pieces"),
-                int(after.allocatable[at].sum()),
+                sum(after.allocatable[at].tolist()),
                 requested.get(name, 0),
-                int(after.requested[at].sum()),
-                int(after.free[at].sum()),
+                sum(after.requested[at].tolist()),
+                sum(after.free[at].tolist()),
                 copies.get(name),
             )
             for at, name in enumerate(after.resources)
@@ -250,7 +256,7 @@ def _verdict(result: CapacityResult) -> str:
         why = ", as many as were to be counted"
     elif stop.shortages and sum(shortage.nodes for shortage in stop.shortages) >= len(result.nodes):
         first_shortage = stop.shortages[0]
-        why = f"; {prefix}{short_name(first_shortage.resource)}{used_up(first_shortage.resource)} on {count_of(first_shortage.nodes, 'node')}"
+        why = f"; {prefix}{result.titles[first_shortage.resource]}{used_up(first_shortage.resource)} on {count_of(first_shortage.nodes, 'node')}"
     elif stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
         why = f"; {prefix}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
@@ -275,7 +281,7 @@ def _paragraphs(result: CapacityResult) -> Iterator[Paragraph | str]:
         )
     yield ""
     yield f"Termination reason: {stop.kind}: {stop.message}"
-    yield from _stop_lines(stop)
+    yield from _stop_lines(result)
     if counted.pending:
         rest = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
         yield f"{count_of(counted.pending, 'pod')} that were pending got a node before the copies{rest}"
@@ -294,7 +300,7 @@ def _sections(result: CapacityResult) -> Iterator[Section]:
     table = "reason | name; nodes | count; | bar | near"
     reasons = Table("reasons", table, rows, forms="seen" if rows else "")
     several = on_page("A node can have several." if stop.reasons else "")
-    lines = BulletList(items=list(_stop_lines(stop)))
+    lines = BulletList(items=list(_stop_lines(result)))
     yield Section("What stops the next copy", [*on_page(stop.message, look=""), lines, reasons, *several])
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
     yield Section("What is left", [_headroom_table(result)], lead if len(counted.placed) == 1 else "")
@@ -329,19 +335,21 @@ def _requests_text(placed: PlacedTemplate) -> str:
     return ", ".join(f"{name}: {amount(name, total)}" for name, total in placed.requests.items()) or "nothing"
 
 
-def _stop_lines(stop: Stop) -> Iterator[str]:
+def _stop_lines(result: CapacityResult) -> Iterator[str]:
     """The resources that have run out, and free amounts that no copy can use."""
+    stop = result.stop
+    titles = result.titles
     for shortage in stop.shortages:
         names = listed(
             [*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples)
         )
         rest = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
-        yield f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{rest}"
+        yield f"{titles[shortage.resource]}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{rest}"
     stranded = "Stranded on nodes that lack something else"
     beyond = "Out of reach on nodes that reject the pod"
     for title, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
         parts = [
-            f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS
+            f"{rounded(name, number)} {titles[name]}" for name, number in amounts.items() if name != PODS
         ]
         if parts:
             yield f"{title}: {', '.join(parts)}"
@@ -372,7 +380,7 @@ def _headroom_table(result: CapacityResult) -> Table:
         )
         rows.append(
             [
-                short_name(name),
+                result.titles[name],
                 name,
                 row.unit,
                 allocatable,
@@ -409,7 +417,7 @@ def _nodes_table(result: CapacityResult) -> Table:
             {{name}} free | {kind} | data
             {{name}} free | {kind} | csv field=resources.{{name}}.free
         """
-        columns += columns_of(table, short=short_name(name), name=name)
+        columns += columns_of(table, short=result.titles[name], name=name)
     rows = []
     for at, name in enumerate(after.names):
         row = [

@@ -37,7 +37,7 @@ from ...api.view import (
 from ...api.words import count_doing, count_of
 from ...core.pods import PODS
 from ...framework.options import FIELDS, declared_of
-from ...framework.releases import AUTO, is_auto
+from ...framework.releases import ALL_RELEASES, AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUse, NodeUses, labels_of, share_of
 from ...simulation.reasons import phrase
@@ -579,12 +579,10 @@ class CompareResult(Result):
         shares = _decisions_alike(answer.against[0]) if len(answer.against) == 1 else []
         steps = []
         # Where only the releases differ, another command names the release of a change.
-        if (
-            len(sides) == 2
-            and answer.differences
-            and all(side.text == f"release={side.release}" for side in sides)
-        ):
-            step = ("upgrade", "--from", sides[0].release, "--to", sides[1].release)
+        alone = [side.release for side in sides if side.text == f"release={side.release}"]
+        if len(sides) == len(alone) == 2 and answer.differences:
+            older, newer = sorted(alone, key=[*ALL_RELEASES].index)
+            step = ("upgrade", "--from", older, "--to", newer)
             pod = answer.differences[0].pod
             steps = [
                 NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod)),

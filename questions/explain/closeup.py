@@ -7,9 +7,10 @@ from typing import TypeAlias
 
 from ...api.record import UNSET
 from ...api.view import Amount, Item, Paragraph, Section, Table, block, columns_of, on_page
-from ...api.words import amount, count_of, listed, rounded, short_name
+from ...api.words import amount, count_of, listed, rounded
 from ...core.devices.nodedevices import DeviceAccount
 from ...simulation.explain.values import NO_HELP, CloseUp, ExplanationDocument, Lead, NodeScore, NodeShortage
+from ...simulation.nodesbyuse import titles_of
 
 Part: TypeAlias = "Sequence[Item]"
 MOST_NAMED = 4
@@ -128,13 +129,14 @@ def room_table(close: CloseUp) -> Table:
         short | amount
         | bar | good bad
     """
+    titles = titles_of(room.resource for room in close.room)
     rows = []
     for room in close.room:
         name = room.resource
         amounts = [Amount(name, number) for number in (room.asked, room.free, room.allocatable)]
         missing = Amount(name, room.missing) if room.missing else None
         share = room.asked / max(room.free, room.asked, 1)
-        rows.append([name, short_name(name), *amounts, missing, -share if room.missing else share])
+        rows.append([name, titles[name], *amounts, missing, -share if room.missing else share])
     return Table("room", table, rows)
 
 

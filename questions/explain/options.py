@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -49,15 +49,27 @@ class ExplainOptions(ClusterOptions, MorePods):
 
         if not isinstance(self.pod, Pod | Mapping):
             raise wrong_type("pod", self.pod, "a name, a Pod or its manifest")
-        return (*parts_of("pods", self.pods), self.pod)
+        if not isinstance(self.pod, Mapping):
+            return (*parts_of("pods", self.pods), self.pod)
+        return (*parts_of("pods", self.pods), {**self.pod, "metadata": self._metadata})
 
     @property
     def name(self) -> str:
         """The name of the pod, which is given by name, as an object or as a manifest."""
         if isinstance(self.pod, Mapping):
-            metadata = self.pod.get("metadata") or {}
+            metadata = self._metadata
             return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
         return self.pod if isinstance(self.pod, str) else self.pod.key
+
+    @property
+    def _metadata(self) -> Mapping[str, Any]:
+        """The metadata of a manifest; one with a generateName alone has a name, as from an API server."""
+        metadata = cast(Mapping[str, Any], self.pod).get("metadata")
+        if not isinstance(metadata, Mapping):
+            return metadata or {}
+        prefix = metadata.get("generateName")
+        is_named = metadata.get("name") or not prefix or not isinstance(prefix, str)
+        return metadata if is_named else {**metadata, "name": f"{prefix}new"}
 
 
 @attrs.frozen(repr=False)
@@ -87,6 +99,7 @@ class WhatIfOptions(ExplainOptions):
     """
 
     EXCLUDES = (
+        ("every", "node", "one node is shown in full"),
         ("want", "node", "--want NODE asks about it"),
         ("what_if", "node", "--want NODE asks about it"),
     )

@@ -36,7 +36,8 @@ from ...simulation.explain.values import (
     NodeReport,
     NodeScore,
 )
-from ...simulation.reasons import about, phrase
+from ...simulation.reasons import about
+from ..asking import phrase_among
 from .closeup import (
     BEST,
     CHOSEN,
@@ -86,8 +87,11 @@ def verdict(document: ExplanationDocument) -> str:
         # The reasons against the nodes.
         nodes = dict[str, set[str]]()
         for group in document.reasons:
-            nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
-        pieces = [f"{what} on {count_of(len(names), 'node')}" for what, names in nodes.items()]
+            nodes.setdefault(about(group.reason), set()).update(group.nodes)
+        pieces = [
+            f"{phrase_among(what, 1, nodes)} on {count_of(len(names), 'node')}"
+            for what, names in nodes.items()
+        ]
         reason = f": {document.error.rstrip('.')}" if document.error else ""
         if pieces:
             rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]

@@ -32,6 +32,7 @@ from ..capacity.ask import capacity
 from ..capacity.options import CapacityOptions
 from ..explain.ask import ExplainResult
 from ..explain.options import WhatIfOptions
+from ..options import AskedOptions, ClusterOptions, MorePods
 from ..simulate.ask import SimulationRun
 from ..simulate.options import SimulationOptions
 from ..whatif.ask import explained_or_helped, outcome_of
@@ -40,7 +41,7 @@ from .scenarios import Json, LabScenarios, LabState, StateRules, WarmEngines, re
 
 MOST_ROWS = 200
 KEPT_CLUSTERS = 60
-T = TypeVar("T")
+T = TypeVar("T", bound=AskedOptions)
 RULES_FILE = "lab-rules.json"
 PODS_FILE = "lab-pods.json"
 
@@ -310,7 +311,16 @@ def helping_words(suggestion: Suggestion) -> tuple[str, bool]:
 
 
 def _options(kind: type[T], request: LabQuestion, pod: type) -> T:
-    """The options of a question about a pod, which is given by name or as a manifest; files are not read."""
+    """The options of a question about a pod, which is given by name or as a manifest; files are not read.
+
+    Options of reading a cluster are the state's.
+    """
+    bases = (base for base in (MorePods, ClusterOptions) if issubclass(kind, base))
+    of_state = {"scheduler", *(name for base in bases for name in attrs.fields_dict(base))}
+    own = [name for name in kind.declared() if name not in of_state]
+    for name in request.options:
+        if name not in own:
+            raise UnknownNameError(f'options: expected {", ".join(own)}, got "{one_line(name, 100)}"')
     try:
         if isinstance(request.options.get("pod"), pod):
             return kind(**request.options)

@@ -40,7 +40,7 @@ class MigrateOptions(AskedOptions):
     kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/
     """
 
-    NEEDS = (("newer_labels", "check"), ("extenders", "check"))
+    NEEDS = (("newer_labels", "check"), ("extenders", "check"), ("show", "check"))
 
     release: str | None = option(
         None,

@@ -27,12 +27,13 @@ from ...api.view import (
     kind_of,
     on_page,
 )
-from ...api.words import Figure, count_of, rounded, short_name
+from ...api.words import Figure, count_of, rounded
 from ...core.decision import reasons_in
 from ...core.pods import PODS
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
 from ...simulation.edits import LIKE, NodeKind, new_node
 from ...simulation.input import parts_of
+from ...simulation.nodesbyuse import titles_of
 from ..asking import Input, Observer, Result, asked_by, help_for, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions
@@ -348,15 +349,16 @@ def _nodes_table(document: NewNodesDocument) -> Table:
     )
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = columns_of("name | name; kind | name | filter rest field=node; pods | count")
+    titles = titles_of([*resources, *used], [column.title for column in columns])
     for name in resources:
         kind = kind_of(name)
         table = f"{{name}} requested | {kind} | page; {{name}} allocatable | {kind} | page"
-        columns += columns_of(table, name=short_name(name))
+        columns += columns_of(table, name=titles[name])
     columns += [Column(f"{name} requested", kind_of(name), forms="data") for name in used]
     for name in used:
         short = "table" if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ""
         forms = "none" if name == PODS else f"{short} wide"
-        columns += columns_of(f"{{name}} | amount | {forms}", name=short_name(name))
+        columns += columns_of(f"{{name}} | amount | {forms}", name=titles[name])
     rows = []
     for node in nodes:
         row = [node.name, node.node, node.pods]

@@ -128,6 +128,8 @@ def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) ->
         raise UnknownNameError(
             f"--rules: got some, but release {release.version} runs plugins, which a Policy cannot name"
         )
+    if options.unknown_plugins is not None:
+        raise UnknownNameError(f"--plugins: expected a configuration with profiles, got {name} without any")
     report = check_file(loaded, release, options.gates, catalogue_of(options.rules))
     extenders = () if report.refused is not None or loaded.policy is None else loaded.policy.extenders
     return PolicyCheckResult(report, name, in_calling_order(extenders, release))

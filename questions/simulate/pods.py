@@ -15,10 +15,9 @@ from ...api.objects import json_names
 from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
 from ...api.view import Amount, Table, columns_of, kind_of
-from ...api.words import short_name
 from ...core.decision import CycleRecord, reasons_in
 from ...core.engine import Engine
-from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse, Summary, Usage
+from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse, Summary, Usage, titles_of
 from ...simulation.reasons import leading
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
 
@@ -57,9 +56,10 @@ class PodRecord(Record):
     replaces: PodKey | None
     """--reschedule-evicted: the evicted pod that it replaces."""
     priority: int
-    requests: Mapping[str, Count]
+    requests: Mapping[str, int]
     """Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources
-    of which it requests none are absent."""
+    of which it requests none are absent. Below 0 where an amount is more than an int64, as for the
+    scheduler."""
 
     @classmethod
     def of(cls, simulation: Simulation, outcome: Outcome) -> PodRecord:
@@ -226,17 +226,17 @@ def pod_table(
     names = json_names(ScoredPod)
     columns = []
     cells = []
+    requests = [*ALWAYS, *(resource for pod in pods for resource in pod.requests)]
+    titles = titles_of(requests, [column.title for column in POD_COLUMNS])
     for column in POD_COLUMNS:
         name = column.name
         if set(column.forms).isdisjoint(forms):
             continue
         if name == "requests":
-            for resource in dict.fromkeys(
-                [*ALWAYS, *(resource for pod in pods for resource in pod.requests)]
-            ):
+            for resource, title in titles.items():
                 page = "page" if any(resource in pod.requests for pod in pods) else "none"
                 table = f"{{name}} | amount | wide; {{name}} | {kind_of(resource)} | {page}"
-                columns += columns_of(table, name=short_name(resource))
+                columns += columns_of(table, name=title)
                 cells += [
                     [Amount(resource, pod.requests.get(resource, 0)) for pod in pods],
                     [pod.requests.get(resource) for pod in pods],

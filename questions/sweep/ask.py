@@ -41,6 +41,7 @@ from .options import SweepOptions
 from .spec import (
     EDITS,
     FILES,
+    OF_A_RESOURCE,
     OPTIONS,
     ORDER,
     RULES,
@@ -482,7 +483,9 @@ class SweepResult(Result):
 
 
 @asked_by(SweepOptions, "spec", opens=lambda given, options: given)
-def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: Observer) -> SweepResult:
+def sweep(
+    spec: PathLike | Mapping[str, Any] | Spec, options: SweepOptions, observer: Observer
+) -> SweepResult:
     """Run each combination of a grid; each has a row of results.
 
     *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which
@@ -502,6 +505,10 @@ def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: O
         points = list(sweeping.points())
         rows = tuple(sweeping.rows(points))
         settings = tuple(dict.fromkeys(key for point in points for key in point))
+    for name in parsed.objectives if any(row[ERROR] is None for row in rows) else ():
+        resource, _, what = name.rpartition(" ")
+        if what in OF_A_RESOURCE and all(row[name] is None for row in rows):
+            observer.doubt(f"objectives: {name}: no node has {resource}")
     return SweepResult(
         rows=rows,
         settings=settings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NoReturn
@@ -20,7 +20,7 @@ from ...api.reading import PathLike, only_document, shown
 from ...core.pods import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from ...framework.options import FIELDS, declared_of
-from ...simulation.input import GivenCluster, parts_of
+from ...simulation.input import GivenCluster, edits_of, parts_of
 from ...simulation.nodesbyuse import fragmentation, summarise
 from ...simulation.simulate import ORDERS, Simulation
 from ..replay.replay import Replay
@@ -372,13 +372,29 @@ class Spec:
     folder: Path
     """The folder to which the paths of policies and other files are relative."""
 
+    def files(self) -> Iterator[str]:
+        """The files and folders that its runs read."""
+        for given in (self.cluster, self.pods, self.trace):
+            yield from (part for part in parts_of("cluster", given) if isinstance(part, str))
+        settings = [*self.grid.items(), *((key, [value]) for run in self.runs for key, value in run.items())]
+        for key, values in settings:
+            for value in filter(None, values):
+                if key in FILES:
+                    yield str(self.folder / value)
+                elif key == RULES:
+                    yield from (str(self.folder / place.rpartition(":")[0]) for place in edits_of(value))
+                elif key == "extenders" and value.startswith("replay "):
+                    yield value.partition(" ")[2]
 
-def read_spec(source: PathLike | JsonObject) -> Spec:
+
+def read_spec(source: PathLike | JsonObject | Spec) -> Spec:
     """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what was
     given.
     """
+    if isinstance(source, Spec):
+        return source
     if isinstance(source, Mapping):
         return _Reader(source, "sweep", Path()).spec()
     check_type("spec", source, (str, os.PathLike), "a path or a dict")

@@ -532,7 +532,7 @@ class Upgrade:
         try:
             return self._done(task)
         except KubeclassicError as error:
-            return KubeclassicError(str(error))
+            return error
         except Exception as error:
             return RuntimeError(f"{type(error).__name__}: {error}")
 

@@ -280,18 +280,19 @@ def test_migrating_what_the_release_refuses(folder):
     [
         (
             "kind: Pod\nmetadata:\n  name: {{ .Values.name }}\n",
-            "f.yaml, line 3, column 10: got a template ({{ ... }}): render it first",
+            "f.yaml, line 3, column 10: broken YAML: expected a string for a key, got an object;"
+            " if it is a template ({{ ... }}), render it first, as `helm template` does",
         ),
         (
             "{{- if .Values.on }}\nkind: Pod\n{{- end }}\n",
-            "got a template ({{ ... }}): render it first, as `helm template` does",
+            "; if it is a template ({{ ... }}), render it first, as `helm template` does",
         ),
-        ("{% if on %}\nkind: Pod\n{% endif %}\n", "got a template ({% ... %})"),
+        ("{% if on %}\nkind: Pod\n{% endif %}\n", "; if it is a template ({% ... %}), render it first"),
         ("replicas: 3\n", "f.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing"),
     ],
 )
 def test_what_is_no_manifest(text, says, folder):
-    """A template is called one, and a file without a kind has nothing there."""
+    """A text like a template's is named beside the fault, and a file without a kind has nothing there."""
     Path("f.yaml").write_text(text)
     assert says in ran("simulate", "cluster.yaml", "f.yaml", status=2).err
 

@@ -50,6 +50,30 @@ def test_quotes():
     }
 
 
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("release=1.16 max-pd-vols=0", 'max-pd-vols: expected a number above 0, got "0"'),
+        ("1.99", "release: expected 1.12 to 1.36"),
+        ("rules=no.py:RULES", 'rules: got "no.py:RULES": no such file'),
+        ("feature-gates=Nope=true", "feature-gates: unrecognized feature gate: Nope"),
+        ("extenders=no", "extenders: expected off, call"),
+        ("provider=No", 'provider: plugin "No" has not been registered'),
+        ("policy=no.json", "missing policy config file no.json"),
+    ],
+)
+def test_a_refusal_names_the_configuration(text, says):
+    """It is one of several."""
+    assert ran("compare", CLUSTER, "--a", "1.16", "--b", text, status=2).err.startswith(
+        f"kubeclassic: --b: {says}"
+    )
+
+
+def test_large_limits():
+    """As the flag takes them."""
+    assert NamedSetup.parse("a", f"release=1.16 max-pd-vols={10**12}").setup.get("max_pd_vols") == 10**12
+
+
 def test_a_profile_alone_means_the_framework():
     """Where only a profile is given, it is for the release that has profiles."""
     assert NamedSetup.parse("a", "profile=p.yaml").setup.version in FRAMEWORK_RELEASES
@@ -144,6 +168,15 @@ def test_html_stands_by_itself():
     assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
     assert "kubeclassic " in html
     assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
+
+
+def test_an_upgrade_begins_at_the_older_release():
+    """The next step is a command that works, whichever configuration is the newer one."""
+    pages = [
+        ran("compare", CLUSTER, "--a", first, "--b", second, "-o", "html", status=1).out
+        for first, second in (("1.16", "1.27"), ("1.27", "1.16"))
+    ]
+    assert [" --from 1.16 --to 1.27" in page for page in pages] == [True, True]
 
 
 def test_report(tmp_path):

@@ -106,6 +106,21 @@ def test_the_server_tells(tmp_path):
     assert f"release 1.28: {SILENT}, and the API server runs v1.28.7\n" in said
 
 
+def test_a_page_asks_the_same_cluster_again(tmp_path, monkeypatch):
+    """The next question on a page has the words for the live cluster, which is no file."""
+    found = store("1.28.7")
+    User(found).create(
+        "pods", yaml.safe_load("{metadata: {name: q}, spec: {nodeName: '', nodeSelector: {a: b}}}")
+    )
+    with serving_store(found) as address:
+        file = kubeconfig(tmp_path, {"server": address})
+        words = ["simulate", "--kubeconfig", str(file), "-o", "html"]
+        monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
+        page = ran(*words, status=1).out
+    assert f"kubeclassic explain default/q --what-if --kubeconfig {file.name}" in page
+    assert "cluster.json" not in page
+
+
 def test_an_unknown_version(tmp_path):
     """For an unknown version the nearest release is taken, and the answer says so."""
     answer, said = told(store("1.99.0"), tmp_path)

@@ -199,6 +199,13 @@ def check():
     return partial(invoked, "check")
 
 
+@pytest.mark.parametrize("option", [["--show", "3"], ["-v"], ["--newer-labels"], ["--report", "r.html"]])
+def test_options_of_the_check_need_it(option):
+    """Without a cluster they would do nothing."""
+    told = invoked("migrate", EXAMPLES / "policies" / "bin-packing.json", *option)
+    assert re.fullmatch(r"--\S+ needs --check", str(told.exception))
+
+
 # --- Policy check -------------------------------------------------------------------------------------------
 
 
@@ -211,6 +218,12 @@ def test_accepted(check):
     assert result.exit_code == 0
     assert "    2   GeneralPredicates         DefaultProvider" in result.stdout
     assert "EqualPriority        3" in result.stdout
+
+
+def test_a_policy_has_no_plugins_to_leave_out(check):
+    """``--plugins leave-out`` is for profiles."""
+    told = check(EXAMPLES / "policies" / "bin-packing.json", "--plugins", "leave-out")
+    assert str(told.exception).startswith("--plugins: expected a configuration with profiles, got ")
 
 
 def test_refused(check):

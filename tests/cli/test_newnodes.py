@@ -36,6 +36,14 @@ def test_a_mix(ask, write):
     ]
 
 
+def test_a_kind_of_nodes_is_no_cluster(ask, write):
+    """The next question is about the cluster without it."""
+    cluster = write("few.yaml", node("a"), pod("p", cpu="5"))
+    kind = write("kind.yaml", node("big", cpu="4"))
+    page = ask("--add-node", kind, "-o", "html", cluster=cluster, status=1).out
+    assert "kubeclassic explain few.yaml default/p --what-if" in page
+
+
 def test_copies_after_pods_that_wait(ask, write):
     """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes
     more are empty for the copies."""

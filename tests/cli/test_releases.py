@@ -25,6 +25,11 @@ def test_list():
     assert all(like in line for line, like in zip(lines[1:], ALL_PATCH_LEVELS.values(), strict=True))
 
 
+def test_all_gates_of_no_release():
+    """``--all-gates`` shows nothing more in the list."""
+    assert "--all-gates needs RELEASE or --diff" in run("--all-gates").stderr
+
+
 def test_other_patch_levels():
     """Where late patches are known to decide otherwise, the list and the release say so: 1.19 under a
     Policy."""

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -88,6 +89,25 @@ def test_a_weight_of_ones_own_rule(sweep):
     assert [row["weights.FewerPods"] for row in listed] == [0, 1, 5]
     assert [row["error"] for row in listed] == [None] * 3
     assert listed[0]["imbalance"] > listed[2]["imbalance"]
+
+
+@pytest.mark.parametrize("file", ["c.yaml", "p.json", "r.py", "q.py", "x.jsonl", "sweep.yaml"])
+def test_what_its_runs_read_is_not_written_over(sweep, file):
+    """The file of a sweep names what it reads."""
+    shutil.copy("examples/policies/bin-packing.json", "p.json")
+    Path("c.yaml").write_text("{kind: Node, metadata: {name: a}}")
+    grid = "{rules: ['r.py:RULES', null], extenders: [replay x.jsonl, null]}"
+    sweep.write_text(f"cluster: [c.yaml]\nruns: [{{name: a, policy: p.json}}]\ngrid: {grid}\n")
+    told = ran("sweep", "sweep.yaml", "--rules", "q.py:RULES", "--output", file, status=2).err
+    assert told == f"kubeclassic: --output: expected another file, got {file}, which is an input too\n"
+
+
+def test_an_objective_about_what_no_node_has(sweep):
+    """It has no values, which is said."""
+    sweep.write_text("cluster: examples/cluster\nobjectives: [gpu used, nvidia.com/gpu used, zone skew]\n")
+    assert (
+        ran("sweep", "sweep.yaml", "-j", "1").err == "warning: objectives: gpu used: no node has gpu\n1 run\n"
+    )
 
 
 def test_failed_runs_are_status_1(sweep):

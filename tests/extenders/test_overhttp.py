@@ -257,6 +257,17 @@ def test_who_is_not_trusted(tls_port):
     assert failure(ExtenderConfig(tls=TlsConfig(ca_file=str(CERT))), url).startswith(text)
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a..b", "x" * 70])
+def test_a_server_name_that_cannot_be_sent(name):
+    """There is no connection, which would stay open."""
+    config = ExtenderConfig(tls=TlsConfig(insecure=True, server_name=name))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.1)
+        assert "Post" in failure(config, f"https://127.0.0.1:{listening.getsockname()[1]}/x")
+        with pytest.raises(TimeoutError):
+            listening.accept()
+
+
 def test_plain_http_behind_https():
     """An answer without TLS has Go's text."""
     with serving() as port:

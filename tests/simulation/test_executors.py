@@ -78,6 +78,25 @@ def test_what_is_no_scheduler_is_told(address, monkeypatch):
         pass
 
 
+def test_what_ends_a_connection_is_told(monkeypatch):
+    """Only a scheduler that waited for workers in vain has none."""
+
+    class Client:
+        def __init__(self, *address, **options):
+            """Connect."""
+
+        def wait_for_workers(self, number, timeout):
+            raise OSError("in <TCP>: Stream is closed")
+
+        def close(self):
+            """Disconnect."""
+
+    monkeypatch.setattr("distributed.Client", Client)
+    wanted = r"^dask: expected the address of a scheduler, got tcp://127.0.0.1:9: in <TCP>: Stream is closed$"
+    with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, "tcp://127.0.0.1:9"):
+        pass
+
+
 def test_dask_is_an_extra(monkeypatch):
     """Without it, the error says what to install."""
     monkeypatch.setitem(sys.modules, "distributed", None)

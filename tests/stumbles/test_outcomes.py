@@ -147,6 +147,90 @@ def test_nodes_are_sorted_by_what_is_free(told):
     assert told("--nodes", "--sort-by", "-cpu free", "-o", "name").split() == [SECOND, FIRST]
 
 
+GPUS = """
+{kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9, nvidia.com/gpu: 4, amd.com/gpu: 1, x.io/cpu: 1}}}
+---
+{kind: Node, metadata: {name: b}, status: {allocatable: {pods: 9, nvidia.com/gpu: 1, amd.com/gpu: 8, x.io/cpu: 1}}}
+---
+{kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, resources: {requests: {amd.com/gpu: 1, x.io/fpga: 1}}}]}}
+"""
+"""Two resources whose names end alike, one that ends like cpu, and one that no node has."""
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("--nodes", "--sort-by", "-nvidia.com/gpu", "-o", "name"), "a b "),
+        (("--nodes", "--sort-by", "-amd.com/gpu free", "-o", "name"), "b a "),
+        (("--nodes", "--sort-by", "gpu-free"), "expected one of nvidia.com/gpu-free, amd.com/gpu-free, got"),
+        (("--sort-by", "gpu", "-o", "wide"), "CPU MEMORY GPU FPGA"),
+        (("--sort-by", "cpu", "-o", "wide"), "CPU MEMORY GPU FPGA"),
+        (("--sort-by", "gpus"), "expected one of pod, "),
+        (("--nodes", "--sort-by", "cpu"), "expected a resource of some node, got cpu, which no node has"),
+        (("--nodes", "--sort-by", "fpga"), "expected a resource of some node, got x.io/fpga, which"),
+        (("--nodes", "-o", "wide"), "NVIDIA.COM/GPU USE AMD.COM/GPU"),
+    ],
+)
+def test_names_of_resources_that_end_alike(workdir, arguments, said):
+    """They are shown in full, and ``--sort-by`` takes the short name of one alone; of what no node has there
+    is no order of nodes."""
+    (workdir / "gpus.yaml").write_text(GPUS)
+    told = ran("simulate", "gpus.yaml", *arguments, status=2 if "expected" in said else 1)
+    assert said in " ".join((told.err if "expected" in said else told.out + " ").split()) + " "
+
+
+def test_reasons_about_resources_that_end_alike(workdir):
+    """Sentences tell them apart, too."""
+    pod = "{kind: Pod, metadata: {name: %s}, spec: {containers: [{name: c, resources: {requests: {%s}}}]}}\n---\n"
+    many = ("q", "nvidia.com/gpu: 5"), ("r", "amd.com/gpu: 9"), ("s", "amd.com/gpu: 5, nvidia.com/gpu: 2")
+    (workdir / "gpus.yaml").write_text(GPUS + "---\n" + "".join(pod % pair for pair in many))
+    said = {
+        "simulate gpus.yaml": "2 for amd.com/gpu, 1 for fpga, 1 for nvidia.com/gpu",
+        "explain gpus.yaml s": "stopped by nvidia.com/gpu on 1 node, amd.com/gpu on 1 node",
+        "capacity gpus.yaml --pod like:q": "; nvidia.com/gpu has run out on 2 nodes",
+    }
+    for words, verdict in said.items():
+        assert verdict in ran(*words.split(), "-o", "html", status=1).out
+
+
+WRAPPED = """
+{kind: Node, metadata: {name: a}, status: {allocatable: {cpu: 4, memory: "9223372036854775807", pods: 9}}}
+---
+{kind: Node, metadata: {name: b}, status: {allocatable: {cpu: 4, memory: "9223372036854775807", pods: 9}}}
+---
+{kind: Pod, metadata: {name: q}, spec: {nodeName: a, containers: [{name: c, resources: {requests: {memory: "6223372036854775808"}}},
+  {name: d, resources: {requests: {memory: "6223372036854775808"}}}]}}
+---
+{kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, resources: {requests: {memory: "9223372036854775809"}}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate c.yaml --nodes",
+        "capacity c.yaml --pod like:p",
+        "compare c.yaml --a 1.16 --b 1.36",
+        "explain c.yaml p",
+    ],
+)
+def test_amounts_beyond_an_int64(workdir, words):
+    """They wrap below 0 for the scheduler; JSON has them as they are, by its schema, and totals exactly."""
+    (workdir / "c.yaml").write_text(WRAPPED)
+    document = ran(*words.split(), "-o", "json").document
+    if words.startswith("simulate"):
+        assert document["pods"][0]["requests"]["memory"] == -(2**63) + 1
+        memory = document["summary"]["resources"][1]
+        assert memory["allocatable"] == 2 * (2**63 - 1)
+
+
+def test_amounts_of_nodes_that_add_up_to_nothing(workdir):
+    """A node may say that it has less than nothing of a resource."""
+    (workdir / "c.yaml").write_text("".join(NODE % (name, "x", cpu) for name, cpu in (("a", 2), ("b", -2))))
+    resources = ran("simulate", "c.yaml", "-o", "json").document["summary"]["resources"]
+    assert (resources[0]["allocatable"], resources[0]["use"]) == (0, 0)
+
+
 def test_an_unknown_column_is_refused_before_the_run(folder):
     """The columns that there are, and the nearest one, are told."""
     told = ran("simulate", "cluster.yaml", "--release", "1.16", "--sort-by", "prioritie", status=2)

@@ -2,6 +2,7 @@
 odd names and consoles."""
 
 import errno
+import gzip
 import io
 import json
 import os
@@ -188,7 +189,7 @@ def test_texts_that_kubernetes_would_read_as_other_values(text):
 
 def test_a_page_is_utf_8_in_any_locale(workdir):
     """It says so, and the digest of its script is of that."""
-    (workdir / "cluster.yaml").write_text("{kind: Node, apiVersion: v1, metadata: {name: n}}")
+    (workdir / "cluster.yaml").write_text("{kind: Node, apiVersion: v1, metadata: {name: 'n'}}")
     command = ("simulate", "cluster.yaml", "--release", "1.36", "-o", "html")
     time = {"SOURCE_DATE_EPOCH": "0"}
     pages = [
@@ -252,6 +253,49 @@ def test_a_new_file_beside_the_inputs(folder):
     """A file that is not there yet may be written to a folder of inputs."""
     assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
     assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "cluster.yaml", "--output"),
+        ("simulate", "cluster.yaml", "--report"),
+        ("replay", "cluster.yaml", "--report"),
+        ("snapshot", "--kubeconfig", "cluster.yaml", "--output"),
+        ("policy", "migrate", "cluster.yaml", "--check", "cluster.yaml", "--report"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    "place, fault", [("no/x", "no such file or directory"), ("folder", "is a directory")]
+)
+def test_an_output_that_cannot_be_is_refused_before_the_work(folder, arguments, place, fault):
+    """A folder that is not there, or in place of a file."""
+    (folder / "folder").mkdir()
+    (folder / "cluster.yaml").write_text("}")  # nothing reads it
+    told = ran(*arguments, place, status=2)
+    assert told.err == f"kubeclassic: {place}: cannot be written: {fault}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", ["simulate cluster.yaml -o json --report -", "replay cluster.yaml --report -"]
+)
+def test_one_text_on_standard_output(folder, arguments):
+    """Two would be mixed up; beside an answer in a file, a page may be there."""
+    says = "--report: expected a file, got - (standard output), which has the answer"
+    assert ran(*arguments.split(), status=2).err == f"kubeclassic: {says}\n"
+    assert ran(*arguments.split(), "--output", "answer").out.startswith("<!DOCTYPE html>")
+
+
+def test_a_file_called_gz_is_compressed(folder):
+    """Whatever is in it, always to the same bytes."""
+    for form in ("name", "html"):
+        plain, packed = (f"answer.{form}", f"answer.{form}.gz")
+        for file in (plain, packed):
+            ran("simulate", "cluster.yaml", "-o", form, "--output", file)
+        if form == "name":
+            assert gzip.decompress((folder / packed).read_bytes()) == (folder / plain).read_bytes()
+        assert (folder / packed).read_bytes()[4:8] == bytes(4)
 
 
 # --- Streams ------------------------------------------------------------------------------------------------
@@ -330,6 +374,15 @@ def test_a_console_without_the_letters(folder):
             "expected a whole number",
         ),
         (["simulate", "cluster.yaml", "--seed", "1_0"], "expected a whole number, got '1_0'"),
+        (["simulate", "cluster.yaml", "-n", ""], "'-n' / '--namespace': expected NAME, got ''"),
+        (["simulate", "cluster.yaml", "--release", ""], "'--release': expected RELEASE, got ''"),
+        (
+            ["simulate", "cluster.yaml", "--memory", "1e30"],
+            "expected 0 to 9223372036854775807 bytes, got 1e30",
+        ),
+        (["simulate", "cluster.yaml", "--memory", "9223372036854775808"], " bytes, got 9223372036854775808"),
+        (["shadow", "--for", "0"], "--for: expected more than 0 seconds, got 0"),
+        (["replay", "cluster.yaml", "--series", "-"], "expected the name of a file, got '-'"),
     ],
 )
 def test_values_that_are_none(folder, arguments, says):

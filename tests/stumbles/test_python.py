@@ -350,3 +350,12 @@ def test_unknown_options_are_refused(example):
     ) as caught:
         options_of({"polcy": "p.json"})
     assert isinstance(caught.value, KubeclassicError)
+
+
+def test_a_manifest_that_has_its_name_still_to_get():
+    """A pod with a ``generateName`` alone is explained, beside others that get theirs from the same."""
+    node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}
+    pod = {"kind": "Pod", "metadata": {"generateName": "web-"}, "spec": {"containers": [{"name": "c"}]}}
+    found = kubeclassic.explain([node], pod, pods=[{**pod, "metadata": {"name": "web-1"}}])
+    assert (found.document.pod, found.host) == ("default/web-new", "a")
+    assert kubeclassic.what_if([node], pod).document.pod == "default/web-new"

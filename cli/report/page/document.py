@@ -57,6 +57,9 @@ SHARED = {
     "--set": "texts",
     "--cron-jobs": "flag",
     "--no-defaults": "flag",
+    "--kubeconfig": "file",
+    "--context": "text",
+    "--allow-missing": "texts",
 }
 """The options that say what the cluster is, besides those of the scheduler -> what they take."""
 _ABSOLUTE = re.compile(r"(?<![^\s=,:'\"(>])/(?:[^/\s=,:'\"<]+/)+[^/\s=,:'\"<]+")
@@ -90,7 +93,9 @@ class About:
     author."""
 
     inputs: Texts = attrs.field(default=(), converter=_discreet_texts)
-    """The paths that were read, as they were given."""
+    """The paths of the cluster, as they were given."""
+    files: Texts = attrs.field(default=(), converter=_discreet_texts)
+    """Other paths that were read."""
     counts: str = ""
     """The input in numbers: nodes, pods that run, pods that wait."""
     warnings: Texts = attrs.field(default=(), converter=_discreet_texts)
@@ -115,9 +120,6 @@ class About:
         """
         program = (self.command or ("kubeclassic",))[0]
         arguments = [*self.command[2:], ""]
-        pods = {following for word, following in pairwise(arguments) if word == "--pods"}
-        pods |= {word.partition("=")[2] for word in arguments if word.startswith("--pods=")}
-        paths = [path for path in self.inputs if path not in pods]
         declared = map(declared_of, FIELDS.values())
         shared = {flag: field.takes for field in declared for flag in field.flags} | SHARED
         kept = []
@@ -125,7 +127,12 @@ class About:
             flag, _, value = word.partition("=")
             if flag in shared:
                 kept += [word] if value or shared[flag] in ("flag", "no-flag") else [word, following]
-        return (program, question, *paths, *words, *kept)
+        return (program, question, *self.inputs, *words, *kept)
+
+    @property
+    def read(self) -> Texts:
+        """Everything that was read, each once."""
+        return tuple(dict.fromkeys([*self.inputs, *self.files]))
 
     @property
     def title(self) -> str:
@@ -138,13 +145,13 @@ class About:
         if self.releases:
             releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases)
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
-        return [part for part in (" ".join(self.inputs), self.counts, releases, day) if part]
+        return [part for part in (" ".join(self.read), self.counts, releases, day) if part]
 
     def lines(self) -> Iterator[tuple[str, str, Sequence[Part]]]:
         """The last part of the page, line by line: a name, ``list``, ``text`` or ``command``, and what stands
         there."""
-        if self.inputs:
-            yield "Read", "list", [CodeText(path) for path in self.inputs]
+        if self.read:
+            yield "Read", "list", [CodeText(path) for path in self.read]
         if self.releases:
             releases = (
                 f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name

@@ -30,6 +30,8 @@ REFUSED = {
     "examples/cluster --bind-address :: --tls-cert-file x --tls-private-key-file x": f"{ANYBODY} ::",
     "examples/cluster --tls-cert-file x": "--tls-cert-file and --tls-private-key-file: expected both or none, got one",
     "examples/cluster --client-ca-file x": "--client-ca-file needs --tls-cert-file",
+    "examples/cluster --token-file x --insecure": "--insecure cannot be combined with --token-file or",
+    "examples/cluster --token-file x --allowed-host x": "--allowed-host cannot be combined with --token-file",
     "examples/cluster --token-file /dev/null": "/dev/null: expected a token, got nothing",
     "examples/cluster --token-file gone": "gone: no such file or directory",
     "examples/drain/cluster.yaml --tls-cert-file setup.cfg --tls-private-key-file setup.cfg": (

@@ -286,6 +286,19 @@ def test_added_pods_and_manifests():
             ask(lab, question, state, **options)
 
 
+@pytest.mark.parametrize(
+    "options", [{"forms": 5}, {"called": "x"}, {"order": "queue"}, {"scheduler": "1.16"}, {"nope": 1}]
+)
+def test_options_that_a_page_cannot_set(options):
+    """Those of Python alone, and those that the state has, are refused."""
+    lab = example_lab("1.27")
+    for question, about in (("explain", REPORT), ("capacity", {})):
+        with pytest.raises(
+            KubeclassicError, match=rf'^options: expected pod, .*, got "{next(iter(options))}"$'
+        ):
+            ask(lab, question, lab.start, pod=about, **options)
+
+
 def test_only_what_differs_is_sent():
     """A page that follows step by step has the rows of a page that is opened now, and gets only those
     that differ."""

@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 import kubeclassic
+from kubeclassic.framework.config.fielderrors import ConfigurationError, fault_of
 from kubeclassic.questions.upgrade.facts import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade
 from kubeclassic.simulation.input import SILENT
@@ -69,6 +70,20 @@ def test_an_error_of_the_input(monkeypatch):
 
     monkeypatch.setattr(Upgrade, "leader", refuse)
     assert repr(_asked("locked").run(["steps", 1])) == "KubeclassicError('no such thing')"
+
+
+def test_an_error_keeps_what_it_has(monkeypatch):
+    """Its type, notes and faults, from one process to another."""
+    refusal = ConfigurationError("no such thing", [fault_of("parallelism: Invalid value: 0: too small")])
+    refusal.add_note("a hint")
+
+    def refuse(asked):
+        raise refusal
+
+    monkeypatch.setattr(Upgrade, "leader", refuse)
+    found = pickle.loads(pickle.dumps(_asked("locked").run(["steps", 1])))
+    assert (type(found), str(found), found.__notes__) == (ConfigurationError, "no such thing", ["a hint"])
+    assert found.faults == refusal.faults
 
 
 def test_a_defect():

@@ -443,7 +443,7 @@ def test_fields_of_other_kinds_are_what_the_kind_has_there(given, edit, spec):
 
 
 NAMES = st.sampled_from(["cpu", "memory", "nvidia.com/gpu"])
-AMOUNTS = st.sampled_from(["1", "250m", "2Gi", "7"])
+AMOUNTS = st.sampled_from(["1", "1.5k", "2Gi", "7000m"])
 
 
 def objects(*manifests):

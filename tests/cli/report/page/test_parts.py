@@ -337,8 +337,6 @@ def test_what_repeats_a_question():
     ],
 )
 def test_switches_take_no_word_along(words, kept):
-    """Nor is a file of more pods named as one of the cluster, too."""
-    about = About(
-        inputs=("c/", "p.yaml")[: 1 + ("--pods" in words)], command=("k", "explain", *words.split())
-    )
+    """Nor is a file that is read besides the cluster named as one of it."""
+    about = About(inputs=("c/",), files=("p.yaml",), command=("k", "explain", *words.split()))
     assert about.asking("explain", "x") == ("k", "explain", "c/", "x", *kept.split())
