@@ -449,8 +449,14 @@ class Causes:
         that another pod has."""
         engine = self.engine
         for claim in claims:
-            if "unbound immediate" in reasons and not claim.spec.volume_name:
-                yield f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
+            name = claim.storage_class
+            storage_class = engine.listings.classes.get(name)
+            is_late = (
+                storage_class is not None and storage_class.volume_binding_mode == "WaitForFirstConsumer"
+            )
+            if "unbound immediate" in reasons and not claim.spec.volume_name and not is_late:
+                why = f"of class {name} has no volume yet, and the class binds at once"
+                yield f"{claim.name} {why if name else 'has no class and no volume'}"
             if SOLE_USER in reasons and SOLE_USER in claim.spec.access_modes:
                 users = (pod.key for pod in engine.pods() if claim.key in engine.claims_of(pod))
                 if (user := next(users, None)) is not None:

@@ -149,6 +149,12 @@ def test_a_claim_that_no_volume_is_made_for():
     assert causes(
         [node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]
     ) == ["claim data of class fast has no volume yet, and the class binds at once"]
+    bare = claim("data")
+    del bare["spec"]["storageClassName"]
+    pod = asks("data")
+    pod["spec"]["volumes"].append({"name": "late", "persistentVolumeClaim": {"claimName": "late"}})
+    found = causes([node("a", "z1"), LATE, bare, claim("late"), pod])
+    assert found == ["claim data has no class and no volume"]
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.22", "1.34"])
