@@ -21,7 +21,7 @@ import numpy as np
 
 from ..api.objects import MAX_INT64
 from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
-from .arrays import WATCHER, Batch, Clause, Failures, Scores, Sums
+from .arrays import WATCHER, Batch, Clause, ColumnView, Failures, Scores, Sums
 from .cycle import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
@@ -74,7 +74,7 @@ class RuleGuard:
     def __call__(self, *arguments: Any) -> Any:
         watching = WATCHER.set(self._warn_missing)
         try:
-            answer = self.method(*arguments)
+            answer = self.method(*map(read_only, arguments))
             return answer if self.check is None else self.check(answer, arguments)
         except PASSING:
             raise
@@ -94,6 +94,38 @@ class RuleGuard:
             suggestion = did_you_mean(resource, resources)
             text = f"{self.name}: asks for {resource}, which no node has; there are {', '.join(resources)}{suggestion}"
             warnings.warn(text, RuleWarning, stacklevel=3)
+
+
+class ReadOnlyNodes:
+    """The nodes as a user's rule sees them: of arrays only new ones, as from ``none()``, can be written to."""
+
+    def __init__(self, nodes: Batch) -> None:
+        self._nodes = nodes
+
+    def __repr__(self) -> str:
+        return repr(self._nodes)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._nodes, name)
+        if name in ("zeros", "none", "every"):
+            return value
+        if inspect.ismethod(value):
+            return lambda *arguments, **named: read_only(value(*arguments, **named))
+        return read_only(value)
+
+
+def read_only(value: Any) -> Any:
+    """*value* for a user's rule, which may be the cluster's own, or be kept for others: it cannot be changed."""
+    if isinstance(value, Batch):
+        return ReadOnlyNodes(value)
+    if isinstance(value, ColumnView):
+        return attrs.evolve(value, codes=read_only(value.codes))
+    if type(value) is tuple:
+        return tuple(map(read_only, value))
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
 
 
 def guarded(name: str, method: Method, check: Check | None = None) -> Method:
@@ -123,6 +155,8 @@ def _rule_error(name: str, method: Method, error: BaseException) -> RuleError:
     frames = users_frames(error)
     where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
     text = str(error)
+    if isinstance(error, ValueError) and text.endswith("is read-only"):
+        text += "; others read the array too: compute a new one, such as a = a - b in place of a -= b"
     if text:
         description = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}"
     else:

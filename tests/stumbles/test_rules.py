@@ -255,6 +255,57 @@ def test_wrong_answers_of_tie_breaks(answer):
         Scheduler(Cluster(nodes()), options).schedule("p")
 
 
+# --- What is written to -------------------------------------------------------------------------------------
+
+
+def uses_up(pod, nodes, cycle):
+    """Scores computed in the array of another rule."""
+    free = nodes.allocatable("cpu")
+    free -= nodes.requested("cpu")
+    return free // 1000
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        uses_up,
+        lambda pod, nodes, cycle: nodes.pod_count.fill(0),
+        lambda pod, nodes, cycle: nodes.has_node.fill(False),
+        lambda pod, nodes, cycle: nodes.label("kubernetes.io/hostname").codes.fill(0),
+        lambda pod, nodes, cycle: nodes.some(np.arange(2)).requested("cpu").fill(0),
+        lambda pod, nodes, cycle: nodes.image("x")[0].fill(1),
+    ],
+)
+def test_the_cluster_is_not_written_to(change):
+    """A rule that computes in an array of the nodes is told so; the cluster stays as it was."""
+    told = error_of(priority("Mine", reads=R)(change))
+    assert "is read-only; others read the array too: compute a new one" in told
+
+
+def test_a_reduce_step_writes_to_no_scores():
+    """Scores that a reduce step gets are kept for the next pod."""
+
+    def reduce(pod, raw, *rest):
+        raw *= 2
+        return raw
+
+    assert "read-only" in error_of(priority("Mine", reads=R, reduce=reduce)(zeros))
+
+
+def test_new_arrays_are_the_rule_s_own():
+    """What a rule asks for as new it may fill."""
+
+    @predicate("NoA", reads=Reads.NODE)
+    def no_a(pod, nodes, cycle):
+        mask = nodes.none()
+        mask |= nodes.named("a")
+        return Failures.where(NO, mask & nodes.every())
+
+    catalogue = CATALOGUE.with_(no_a)
+    decision = Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=catalogue)).explain("p")
+    assert decision.failed["a"] == ["no"]
+
+
 # --- Plugins ------------------------------------------------------------------------------------------------
 
 
