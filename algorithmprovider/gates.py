@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
+from ..api.meaning import ServerRules
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 
@@ -18,10 +21,14 @@ FALSE = ("0", "f", "F", "FALSE", "false", "False")
 """The texts that Go reads as true and as false."""
 
 
-def keeps_priorities(gates: Mapping[str, bool]) -> bool:
-    """Whether gate PodPriority is on in *gates*, where the release has it: without it the API server drops
-    the priorities of new pods."""
-    return gates.get("PodPriority", True)
+def server_rules(release: Release, gates: Mapping[str, bool]) -> ServerRules:
+    """The admission of new objects by an API server of *release*; *gates* that are left out have their defaults."""
+    known = {**resolved_gates(release), **gates}
+    return replace(
+        release.server,
+        keeps_priorities=known.get("PodPriority", True),
+        merges_label_keys=known.get("MatchLabelKeysInPodAffinity", False),
+    )
 
 
 def parse_gates(text: str) -> dict[str, bool]:

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
+from ..api.meaning import ServerRules
 from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
 from ..core.release import (
@@ -57,7 +58,7 @@ EVEN_PODS_SPREAD = GateEffect(
     adds_priority=True,
 )
 
-_GROUPS: Mapping[str, type[CellGroup]] = {
+_GROUPS: Mapping[str, type[CellGroup | ServerRules]] = {
     "client": ClientCells,
     "configuration": ConfigurationCells,
     "extenders": ExtenderCells,
@@ -65,6 +66,7 @@ _GROUPS: Mapping[str, type[CellGroup]] = {
     "nominations": NominationCells,
     "preemption": PreemptionCells,
     "queue": QueueCells,
+    "server": ServerRules,
     "volumes": VolumeCells,
 }
 

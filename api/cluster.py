@@ -355,7 +355,9 @@ class Cluster:
             parts.append(load_given(item, number, defaults=self.defaults))
         inventory = take_in(
             parts,
-            self.objects if any(part.raw for part in parts) else tuple(self._classes.values()),
+            self.objects
+            if any(part.raw or part.prefixes for part in parts)
+            else tuple(self._classes.values()),
             defaults=self.defaults,
             cron_jobs=self.cron_jobs,
         )

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import IO, Any, TypeVar
 
 from attrs import Factory, define, evolve, frozen
@@ -28,6 +29,7 @@ from .controlplane import (
     with_device_claims,
 )
 from .garbage import no_garbage_collection
+from .meaning import NEWEST_SERVER, ServerRules
 from .objects import (
     BIND_COMPLETED,
     KINDS,
@@ -161,6 +163,8 @@ class Loaded:
     raw: Mapping[str, tuple[JsonObject, ...]] = Factory(dict)
     ignored: Mapping[str, int] = Factory(dict)
     warnings: tuple[Notice, ...] = ()
+    prefixes: Mapping[tuple[str, str], str] = Factory(dict)
+    """Kind and key of an object that got its name here -> its ``generateName``."""
 
     def of(self, kind: type[K]) -> list[K]:
         """The objects of one class."""
@@ -442,6 +446,7 @@ class _Loading:
             {kind: tuple(documents) for kind, documents in self.raw.items()},
             dict(self.ignored),
             tuple(self.odd.notices),
+            self.prefixes,
         )
 
 
@@ -479,17 +484,17 @@ def take_in(
     *,
     defaults: bool = True,
     cron_jobs: bool = False,
-    priorities: bool = True,
+    server: ServerRules = NEWEST_SERVER,
     whole: bool = False,
 ) -> Inventory:
     """The objects of *parts*, and those that the controllers of their workloads would still make; of CronJobs
     only with *cron_jobs*.
 
     *existing* is what the cluster has. Of two objects with one name the last counts, at the place of the
-    first. With *defaults* new objects are admitted as the API server would do it, without *priorities* as one
-    whose gate PodPriority is off; what it would refuse is skipped. If *existing* and *parts* are a *whole*
-    cluster, the warnings name the kinds that it lacks.
+    first. With *defaults* new objects are admitted as *server* does it; what it would refuse is skipped. If
+    *existing* and *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
     """
+    parts = _apart(parts, existing)
     additions = made_by_workloads(parts, existing, defaults=defaults, cron_jobs=cron_jobs)
     loaded = (*(item for part in parts for item in part.objects), *additions.objects)
     claims = (
@@ -499,7 +504,7 @@ def take_in(
         for claim in claims_of_volumes(item)
     )
     new = tuple({item.identity: item for item in (*claims, *loaded)}.values())
-    admitted = admit(new, existing, priorities=priorities) if defaults else Admitted(new)
+    admitted = admit(new, existing, server=server) if defaults else Admitted(new)
     refused = tuple(
         Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
     )
@@ -529,6 +534,26 @@ def take_in(
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
+
+
+def _apart(parts: Sequence[Loaded], existing: Iterable[KubeObject]) -> list[Loaded]:
+    """*parts*, where a name made of a ``generateName`` is no other object's."""
+    if not any(part.prefixes for part in parts):
+        return [*parts]
+    given = (item for part in parts for item in part.objects if item.identity not in part.prefixes)
+    taken = {item.identity for item in (*existing, *given)}
+    apart = list[Loaded]()
+    for part in parts:
+        objects = list[KubeObject]()
+        for item in part.objects:
+            if prefix := part.prefixes.get(item.identity):
+                numbers = count(int(item.name.removeprefix(prefix)))
+                while item.identity in taken:
+                    item = replace(item, metadata=replace(item.metadata, name=f"{prefix}{next(numbers)}"))
+                taken.add(item.identity)
+            objects.append(item)
+        apart.append(evolve(part, objects=tuple(objects)))
+    return apart
 
 
 def made_by_workloads(

@@ -262,9 +262,7 @@ def opened(paths: Paths, options: ClusterOptions, setup: Setup) -> Input:
     settled = setup.settled(files.nodes, version_read())
     spec = settled.spec
     with reading(paths):
-        scenario = files.scenario(
-            spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities
-        )
+        scenario = files.scenario(spec.scheduler_names, cron_jobs=options.cron_jobs, server=spec.server)
     tell_release(setup, settled, files.nodes)
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
@@ -420,9 +418,7 @@ def contestants(paths: Paths, options: CompareOptions) -> ComparisonInput:
         settled.append(attrs.evolve(named, setup=settled_setup))
     spec = settled[0].setup.spec
     with reading(paths):
-        scenario = files.scenario(
-            spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities
-        )
+        scenario = files.scenario(spec.first_scheduler_name, cron_jobs=options.cron_jobs, server=spec.server)
     for original, named in zip(setups, settled, strict=True):
         tell_release(original.setup, named.setup, files.nodes, f"--{named.name}: ")
     scenario = _with_server_notice(scenario, list(by_nodes.values()))

@@ -43,7 +43,7 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **values:
 
     \b
     kubeclassic lab examples/cluster
-    kubeclassic lab cluster.json --release auto --policy policy.json
+    kubeclassic lab cluster.json --release 1.16 --policy policy.json
     kubeclassic lab --kubeconfig ~/.kube/config --no-open --port 8080
     """
     with needing_extra("lab", "lab"):

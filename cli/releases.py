@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 """)
 def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool, form: str) -> None:
     """List the releases, or describe RELEASE: its predicates and priorities or its plugins in running order,
-    gates, behaviour.
+    its gates, and what it does differently.
 
     With --diff: what two releases do differently. Between one with predicates and priorities and one with
     plugins: what took the place of what, at which extension points, and what became different in arithmetic,

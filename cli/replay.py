@@ -15,7 +15,7 @@ from ..api.reading import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
-from ..questions.replay.recording import Places, Recording, check_places
+from ..questions.replay.recording import Places, Recording
 from ..simulation.input import SILENT
 from .answering import Console, about, page_of, reading, settled_for, tell_notices, tell_unread, write_report
 from .commands import Asking
@@ -33,7 +33,6 @@ def answered(asking: Asking) -> int:
     places = Places(
         events=events, series=options.series, series_every=options.series_every or 0.0, report=page
     )
-    check_places(places)
     setup = asking.setup
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
     with reading(asking.paths):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @access_options(f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @scheduler_options
 @options_of(f"""
---for seconds | SECONDS | common | Stop after this time.  [default: at Ctrl-C or SIGTERM]
+--for seconds | SECONDS | common | Stop after this time, such as 600 or 10m.  [default: at Ctrl-C or SIGTERM]
 {LOG}
 --all shows_all | switch | common | Report every pod, not only differences.
 -o form | text,json text | common | The format of each line.

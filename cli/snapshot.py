@@ -30,8 +30,8 @@ SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
 """)
 def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
     """Save everything that scheduling in any release reads from a live cluster, as one List: nodes,
-    unfinished pods, volumes, claims, services, controllers, disruption budgets, namespaces, classes and CSI
-    objects.
+    unfinished pods, volumes, claims, devices, services, controllers, disruption budgets, quotas, limits,
+    namespaces, classes and CSI objects.
 
     Each kind is one consistent list; its resourceVersion is noted. Nodes, pods, disruption budgets and all
     kinds that pods refer to must be readable. Others are left out with a warning. Without --kubeconfig, the

@@ -95,11 +95,17 @@ _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 """Type of a default -> the kind of its option."""
 
 
+MAY_BE_EMPTY = ("A=true,...", "SELECTOR")
+"""Placeholders of texts that may be empty: no gate, and any labels."""
+
+
 def _check_value(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     declared = declared_of(field)
     if value is field.default:
         return
     types, expected = TAKEN.get(declared.takes, ((object,), ""))
+    if value == "" and declared.takes in ("text", "file") and declared.metavar not in MAY_BE_EMPTY:
+        raise wrong_type(field.name, value, declared.wanted or declared.metavar or expected)
     check_type(
         field.name,
         value,
@@ -183,7 +189,7 @@ class SchedulerOptions(ABC):
 
     release: str | None = option(
         None,
-        f"The scheduler's release, such as 1.14 or v1.14.3.  [default: auto, the nodes' release; {DEFAULT_RELEASE} with a Policy]",
+        f"The scheduler's release, such as 1.14 or v1.14.3.  [default: auto, the cluster's release; {DEFAULT_RELEASE} with a Policy]",
         common=True,
         metavar="RELEASE",
         wanted=f'a text such as "{NEWEST_RELEASE}"',

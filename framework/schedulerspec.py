@@ -16,8 +16,9 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.cells import TIE_BREAKS
 from ..algorithmprovider.check import hints_of
 from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
-from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, keeps_priorities, parse_gates
+from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, parse_gates, server_rules
 from ..algorithmprovider.policy import DEFAULT_PROVIDER, PROVIDERS, Policy, gates_of, read_policy
+from ..api.meaning import ServerRules
 from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, JsonObject
 from ..core.classic import classic_engine
 from ..core.cycle import Algorithm
@@ -26,7 +27,7 @@ from ..core.engine import Engine
 from ..core.guard import guarded, picked
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
-from .options import OLDER, Called, Classic, Framework, GivenOptions
+from .options import FIELDS, OLDER, Called, Classic, Framework, GivenOptions
 from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
@@ -149,6 +150,9 @@ class SchedulerSpec:
         does not have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in
         upstream's words.
         """
+        namespace = "policy_configmap_namespace"
+        if options.policy_configmap is None and getattr(options, namespace) != FIELDS[namespace].default:
+            raise UnknownNameError(f"{called(namespace)} needs {called('policy_configmap')}")
         version = options.version
         shared: dict[str, Any] = {
             "version": version,
@@ -292,9 +296,9 @@ class SchedulerSpec:
         )
 
     @property
-    def keeps_priorities(self) -> bool:
-        """Whether new pods keep their requested priorities, which gate PodPriority decides."""
-        return self.profiles is not None or keeps_priorities(self.config.gates)
+    def server(self) -> ServerRules:
+        """The admission of new objects by an API server of its release."""
+        return server_rules(find_any_release(self.version), self.configuration.gates)
 
     @property
     def may_call_extenders(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import attrs
 
 from ..api.garbage import settled
+from ..api.meaning import NEWEST_SERVER, ServerRules
 from ..api.objects import DEFAULT_SCHEDULER
 from ..api.reading import InputWarning, NoticeGroup
 from ..api.record import Record, plain
@@ -56,7 +57,7 @@ def scenario_for(
     cluster: GivenCluster,
     options: ClusterOptions,
     names: Collection[str] = (DEFAULT_SCHEDULER,),
-    priorities: bool = True,
+    server: ServerRules = NEWEST_SERVER,
 ) -> Scenario:
     """The scenario of *cluster* by *options*, for the schedulers *names*; see
     :func:`~kubeclassic.simulation.input.scenario_of`."""
@@ -66,7 +67,7 @@ def scenario_for(
         scheduler_names=names,
         defaults=options.defaults,
         edits=options.edits,
-        priorities=priorities,
+        server=server,
     )
 
 
@@ -75,7 +76,7 @@ def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
     :class:`~kubeclassic.exceptions.KubeclassicError`."""
     chosen = getattr(options, "scheduler", None)
     spec = spec_of(chosen, cluster, **options.changes())
-    scenario = scenario_for(cluster, options, spec.scheduler_names, spec.keeps_priorities)
+    scenario = scenario_for(cluster, options, spec.scheduler_names, spec.server)
     inputs = Input(scenario=scenario, spec=spec, order=options.order, defaults=options.defaults)
     return inputs.noted(release_asked(chosen))
 

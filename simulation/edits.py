@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from msgspec.structs import replace
 
 from ..api.controlplane import (
+    SCALES,
     WORKLOADS,
     admit,
     claims_made_for,
@@ -24,12 +25,13 @@ from ..api.controlplane import (
     runs_on,
     slice_of_more,
     slices_like,
+    surplus,
     target_node,
     templates_in,
-    with_disruptions,
+    with_budgets,
 )
 from ..api.load import REFUSED, Loaded, identity_of, load_documents, metadata_of, named
-from ..api.meaning import Labels, Matcher, SelectorError, parse_selector
+from ..api.meaning import NEWEST_SERVER, Labels, Matcher, SelectorError, ServerRules, parse_selector
 from ..api.objects import (
     CSINode,
     Device,
@@ -41,7 +43,6 @@ from ..api.objects import (
     Pod,
     PodDisruptionBudget,
     PodStatus,
-    ResourceClaim,
     ResourceSlice,
     of_kind,
 )
@@ -50,7 +51,7 @@ from ..api.reading import Document
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
-from .evictions import Replacements, claims_left_by, is_daemon, is_replaced_already, made_new, stays_with_node
+from .evictions import Replacements, claims_after, is_daemon, is_replaced_already, made_new, stays_with_node
 from .fieldchanges import AMOUNTS, EVERY, REMOVE, EditError, FieldChange, text_of
 
 # --- nodes to add -------------------------------------------------------------------------------------------
@@ -334,12 +335,12 @@ class Edit:
         chosen: Sequence[KubeObject],
         *,
         defaults: bool = True,
-        priorities: bool = True,
+        server: ServerRules = NEWEST_SERVER,
     ) -> list[Pair]:
         """The changes of the *chosen* and of other *objects*; unchanged ones are left out. Raises
         :class:`EditError`.
 
-        *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
+        *defaults*: objects get the API server's defaults; *server*: how they are admitted.
         """
         if self.verb == "copy":
             return [(None, new) for new in self._copies(objects, chosen)]
@@ -348,15 +349,14 @@ class Edit:
         pairs: list[Pair] = [
             (item, after) for item in chosen if (after := self._apply_to(item, defaults)) is not item
         ]
+        if self.kind == "Node" and "unschedulable" in self.fields:
+            return [(before, _tainted(after)) for before, after in pairs if isinstance(after, Node)]
         if self.kind == "PodDisruptionBudget":
-            pods = of_kind(Pod, objects)
+            # The disruption controller counts again.
             return [
-                (
-                    before,
-                    with_disruptions(after, pods)
-                    if before.spec != after.spec and before.status == after.status
-                    else after,
-                )
+                (before, replace(after, status=replace(after.status, disruptions_allowed=None)))
+                if before.spec != after.spec and before.status == after.status
+                else (before, after)
                 for before, after in pairs
                 if isinstance(before, PodDisruptionBudget) and isinstance(after, PodDisruptionBudget)
             ]
@@ -368,7 +368,7 @@ class Edit:
             # A pod with the priority of the class that it names now.
             assert pod is not None
             new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
-            admission = admit([new], classes, priorities=priorities)
+            admission = admit([new], classes, server=server)
             for refused, reason in admission.refused:
                 raise EditError(f"Pod {refused.key}: {REFUSED}: {reason}")
             (after,) = admission.objects
@@ -410,13 +410,7 @@ class Edit:
         staying = [pod for pod in running if self.verb == "delete" and stays_with_node(pod)]
         yield from ((pod, None) for pod in (*staying, *leaving))
         removed = [*leaving, *of_kind(Pod, chosen)]
-        # The claims to devices of these pods once they are gone, and the replacements of the pods.
-        claims = {item.key: item for item in of_kind(ResourceClaim, objects)}
-        after: dict[str, ResourceClaim | None] = {**claims}
-        for pod in removed:
-            left = [claim for claim in after.values() if claim is not None]
-            after.update((claim.key, remainder) for claim, remainder in claims_left_by(pod, left))
-        yield from ((claim, after[key]) for key, claim in claims.items() if after[key] is not claim)
+        yield from claims_after(removed, objects)
         templates = templates_in(objects)
         replacements = Replacements.beside(objects)
         for pod in removed:
@@ -452,6 +446,14 @@ def cordoned(node: Node) -> Node:
     """*node* as ``kubectl cordon`` and the node controller leave it."""
     taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
     return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
+
+
+def _tainted(node: Node) -> Node:
+    """*node* with the taint of an unschedulable one as the node controller leaves it."""
+    others = tuple(taint for taint in node.spec.taints if taint != UNSCHEDULABLE)
+    return (
+        cordoned(node) if node.spec.unschedulable else replace(node, spec=replace(node.spec, taints=others))
+    )
 
 
 def shown(text: str) -> str:
@@ -576,7 +578,8 @@ class Edits:
     def _of_workloads(
         self, edit: Edit, parts: Sequence[Loaded]
     ) -> tuple[list[Loaded], list[tuple[JsonObject, JsonObject]]]:
-        """*parts* with the manifests of workloads after *edit*, and those that it chose, before and after."""
+        """*parts* with the manifests of workloads after *edit*, without the pods that they then have too many
+        of; and those that it chose, before and after."""
         chosen = list[tuple[JsonObject, JsonObject]]()
         manifests = list[JsonObject]()
         for manifest in named(_manifests(edit.kind, parts)):
@@ -588,20 +591,30 @@ class Edits:
                 _read(manifests[-1], manifest, f"{kind} {namespace}/{name}", self.defaults)
                 chosen.append((manifest, manifests[-1]))
         edited_parts = _with_manifests(edit.kind, parts, manifests)
-        if edit.kind == "Deployment" and (changes := [pair for pair in chosen if pair[0] != pair[1]]):
-            replica_sets = following(changes, _manifests("ReplicaSet", parts))
+        changes = [pair for pair in chosen if pair[0] != pair[1]]
+        scaled = [after for _, after in changes]
+        if edit.kind == "Deployment" and changes:
+            old = tuple(_manifests("ReplicaSet", parts))
+            replica_sets = following(changes, old)
             edited_parts = _with_manifests("ReplicaSet", edited_parts, replica_sets)
+            scaled += [new for before, new in zip(old, replica_sets, strict=True) if new != before]
+        if not edit.fields.isdisjoint(SCALES):
+            workloads = [manifest for kind in WORKLOADS for manifest in _manifests(kind, edited_parts)]
+            objects = [item for part in edited_parts for item in part.objects]
+            gone = surplus(scaled, workloads, of_kind(Pod, objects))
+            pairs: list[Pair] = [*((pod, None) for pod in gone), *claims_after(gone, objects)]
+            edited_parts = [evolve(part, objects=applied(part.objects, pairs)) for part in edited_parts]
         return edited_parts, chosen
 
     def of_pods(
-        self, objects: Sequence[KubeObject], *, priorities: bool = True
+        self, objects: Sequence[KubeObject], *, server: ServerRules = NEWEST_SERVER
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
-        """*objects* after the other edits, and the effect of each; *priorities*: whether gate PodPriority is
-        on. Raises :class:`EditError`."""
-        pairs, effects = evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
+        """*objects* after the other edits, and the effect of each; *server*: how they are admitted.
+        Raises :class:`EditError`."""
+        pairs, effects = evolve(self, edits=tuple(self.split()[1])).pairs(objects, server=server)
         return applied(objects, pairs), effects
 
-    def pairs(self, objects: Sequence[KubeObject], *, priorities: bool) -> tuple[list[Pair], list[Edited]]:
+    def pairs(self, objects: Sequence[KubeObject], *, server: ServerRules) -> tuple[list[Pair], list[Edited]]:
         """The changes of *objects* by all edits, in order, and the effect of each edit. Raises
         :class:`EditError`."""
         all_pairs: list[Pair] = []
@@ -612,7 +625,10 @@ class Edits:
             current = applied(current, pairs)
             with _naming_edit(edit.text):
                 chosen = edit.chosen(current)
-                pairs = edit.objects(current, chosen, defaults=self.defaults, priorities=priorities)
+                pairs = edit.objects(current, chosen, defaults=self.defaults, server=server)
+                if edit.kind == "PodDisruptionBudget" and not edit.verb:
+                    counted = with_budgets([after for _, after in pairs if after is not None], current)
+                    pairs = [(before, after) for (before, _), after in zip(pairs, counted, strict=True)]
                 effects.append(
                     _effect_of(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(current)])
                 )

@@ -24,11 +24,13 @@ from ..api.objects import (
     PodDisruptionBudget,
     PodStatus,
     ResourceClaim,
+    of_kind,
     why_not_waiting,
 )
 from ..api.record import Count, Record
 from ..api.words import listed
 from ..core.engine import Engine
+from ..core.release import Release
 from ..core.run import Run
 
 # --- disruption budgets -------------------------------------------------------------------------------------
@@ -73,13 +75,14 @@ class Budgets:
     _by_pod_labels: dict[object, tuple[Allowance, ...]] = Factory(dict)
 
     @classmethod
-    def of(cls, budgets: Iterable[PodDisruptionBudget], *, is_v1: bool) -> Budgets:
-        """The budgets that can select pods. With *is_v1*, the API ``policy/v1``, an empty selector selects all,
-        and pods that are not ready may be free to go."""
+    def of(cls, budgets: Iterable[PodDisruptionBudget], release: Release) -> Budgets:
+        """The budgets that can select pods. With the API ``policy/v1`` pods that are not ready may be free to
+        go."""
         result = cls()
+        is_v1 = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
         for budget in sorted(budgets, key=lambda budget: budget.key):
             selector = budget.selector
-            if selector is None or (selector.is_empty and not is_v1):
+            if selector is None or (selector.is_empty and not release.server.guards_everything):
                 continue
             try:
                 matches = compile_selector(selector)
@@ -95,8 +98,8 @@ class Budgets:
         return result
 
     def over(self, pod: Pod) -> tuple[Allowance, ...]:
-        """The budgets that guard *pod*; pods without labels have none."""
-        if pod.namespace not in self._by_namespace or not pod.labels:
+        """The budgets that guard *pod*."""
+        if pod.namespace not in self._by_namespace:
             return ()
         key = pod.namespace, pod.labels
         if key not in self._by_pod_labels:
@@ -332,6 +335,18 @@ def claims_left_by(
                 claim.status, reserved_for=users, allocation=claim.status.allocation if users else None
             )
             yield claim, replace(claim, status=status)
+
+
+def claims_after(
+    removed: Iterable[Pod], objects: Iterable[KubeObject]
+) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
+    """The claims among *objects* that change once the *removed* pods are gone, each with its state then."""
+    claims = {item.key: item for item in of_kind(ResourceClaim, objects)}
+    after: dict[str, ResourceClaim | None] = {**claims}
+    for pod in removed:
+        left = [claim for claim in after.values() if claim is not None]
+        after.update((claim.key, remainder) for claim, remainder in claims_left_by(pod, left))
+    return ((claim, after[key]) for key, claim in claims.items() if after[key] is not claim)
 
 
 def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:

@@ -14,6 +14,7 @@ from attrs import Factory, evolve, field, frozen
 from ..api.cluster import Cluster
 from ..api.controlplane import with_budgets
 from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_given, take_in
+from ..api.meaning import NEWEST_SERVER, ServerRules
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading import Notice, NoticeGroup, PathLike, grouped, refuse_unread
 from ..core.engine import Engine
@@ -47,6 +48,7 @@ GivenCluster: TypeAlias = "Cluster | Part | Imported | Iterable[Part | Imported]
 GivenScheduler: TypeAlias = "Classic | Framework | str | None"
 """The options of a scheduler, or its release alone; None: the default release as it is; ``auto``: that of the
 nodes, or the nearest."""
+UNUSED_SEED = "the seed has no effect: it is for tie-break random"
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
@@ -74,6 +76,8 @@ class Input:
         named = algorithms if release is None else ()
         by_nodes = algorithms if is_auto(release) else ()
         scenario = with_release_notices(self.scenario, algorithms, named, by_nodes, [release])
+        if self.spec.seed and self.spec.tie_break != "random":
+            scenario = evolve(scenario, warnings=(*scenario.warnings, Notice("", UNUSED_SEED)))
         return evolve(self, scenario=scenario).checked()
 
     def checked(self) -> Input:
@@ -243,10 +247,10 @@ def scenario_of(
     scheduler_names: Collection[str],
     defaults: bool = True,
     edits: Iterable[str] = (),
-    priorities: bool = True,
+    server: ServerRules = NEWEST_SERVER,
 ) -> Scenario:
-    """The scenario of *cluster* and more pending *pods*, after *edits*; *priorities*: whether gate
-    PodPriority is on.
+    """The scenario of *cluster* and more pending *pods*, after *edits*; *server*: how objects are
+    admitted.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, and
     :class:`~kubeclassic.simulation.edits.EditError` for edits.
@@ -259,10 +263,10 @@ def scenario_of(
     others = _paths(more)
     if whole is None and len(paths) == len(parts) and len(others) == len(more):
         return Files.read(paths, others, defaults=defaults, edits=texts).scenario(
-            scheduler_names, priorities=priorities
+            scheduler_names, server=server
         )
     parsed = parsed_edits(texts, defaults)
-    return sorted_out(_inventory(whole, (*parts, *more), defaults, parsed, priorities), scheduler_names)
+    return sorted_out(_inventory(whole, (*parts, *more), defaults, parsed, server), scheduler_names)
 
 
 def edits_of(edits: object) -> tuple[str, ...]:
@@ -324,14 +328,14 @@ def _paths(parts: Iterable[Part]) -> list[PathLike]:
 
 
 def _inventory(
-    cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, priorities: bool
+    cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, server: ServerRules
 ) -> Inventory:
     cluster_loaded = Loaded(() if cluster is None else cluster.objects)
     loaded = [_loaded(number, part, defaults) for number, part in enumerate(parts, 1)]
     edited: list[Edited] = []
     if edits is not None:
         (cluster_loaded, *loaded), edited = edits.of_loaded([cluster_loaded, *loaded])
-    inventory = take_in(loaded, cluster_loaded.objects, defaults=defaults, priorities=priorities, whole=True)
+    inventory = take_in(loaded, cluster_loaded.objects, defaults=defaults, server=server, whole=True)
     if cluster is not None:
         identities = {item.identity for item in inventory.objects}
         for item in cluster_loaded.objects:
@@ -348,7 +352,7 @@ def _inventory(
         )
     if edits is None:
         return inventory
-    objects, more = edits.of_pods(inventory.objects, priorities=priorities)
+    objects, more = edits.of_pods(inventory.objects, server=server)
     return evolve(inventory, objects=objects, warnings=(*inventory.warnings, *idle_notices([*edited, *more])))
 
 

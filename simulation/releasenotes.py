@@ -143,13 +143,14 @@ def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[
     return lambda pod: any(map(has, pod.spec.topology_spread_constraints))
 
 
-def _is_unmerged(term: PodAffinityTerm) -> bool:
-    """Whether a term has label keys that no API server has put into its selector."""
+def _is_unmerged(pod: Pod, term: PodAffinityTerm) -> bool:
+    """Whether a term of *pod* has label keys that no API server has put into its selector."""
     selector = term.label_selector
-    return not {*term.match_label_keys, *term.mismatch_label_keys} <= {
-        expression.key
-        for expression in (() if selector is None else selector.match_expressions)
-        if expression.operator in ("In", "NotIn")
+    return selector is not None and not pod.labels.keys() & {
+        *term.match_label_keys,
+        *term.mismatch_label_keys,
+    } <= {
+        expression.key for expression in selector.match_expressions if expression.operator in ("In", "NotIn")
     }
 
 
@@ -248,7 +249,7 @@ FIELDS = (
         "matchLabelKeys of pod affinity",
         "label keys of affinity terms",
         "MatchLabelKeysInPodAffinity",
-        lambda pod: pod.spec.affinity and any(map(_is_unmerged, affinity_terms(pod))),
+        lambda pod: pod.spec.affinity and any(_is_unmerged(pod, term) for term in affinity_terms(pod)),
         lambda algorithm: False,
     ),
     NewerField(
@@ -559,7 +560,7 @@ def auto_reason(release: Release, nodes: Iterable[Node], server: str = "") -> st
     """The reason why ``auto`` took *release*, in a line; *server*: the version of the API server, where no
     node says one."""
     newest = _newest(nodes, server)
-    silent = "no node says status.nodeInfo.kubeletVersion"
+    silent = "no node says a release in status.nodeInfo.kubeletVersion"
     if newest is None:
         return f"release {release.version} by default: {silent}"
     why = f"{silent}, and the API server runs {server}" if server else f"the newest node runs {newest[1]}"

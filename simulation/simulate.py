@@ -15,6 +15,7 @@ from attrs import Factory, define, evolve, frozen
 from ..api.controlplane import quota_notices
 from ..api.garbage import no_garbage_collection
 from ..api.load import NO_KIND, TABLE_HINT, ByKey, Inventory, Loaded, load, take_in
+from ..api.meaning import NEWEST_SERVER, ServerRules
 from ..api.objects import (
     DEFAULT_SCHEDULER,
     ON_A_NODE,
@@ -132,9 +133,9 @@ class Files:
         scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER,
         *,
         cron_jobs: bool = False,
-        priorities: bool = True,
+        server: ServerRules = NEWEST_SERVER,
     ) -> Scenario:
-        """The scenario for schedulers of these names; *priorities*: whether gate PodPriority is on.
+        """The scenario for schedulers of these names; *server*: how objects are admitted.
 
         Workloads count as the pods that their controllers would still create, CronJobs only with *cron_jobs*.
         Pods that have finished, are being deleted or ask for another scheduler are not pending. Raises
@@ -142,11 +143,11 @@ class Files:
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
         inventory = take_in(
-            [self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True
+            [self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, server=server, whole=True
         )
         if self.edits is None:
             return sorted_out(inventory, names, self.where)
-        objects, edited = self.edits.of_pods(inventory.objects, priorities=priorities)
+        objects, edited = self.edits.of_pods(inventory.objects, server=server)
         all_edited = (*self.edited, *edited)
         warnings = (*inventory.warnings, *idle_notices(all_edited))
         return evolve(

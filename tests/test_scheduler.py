@@ -8,7 +8,7 @@ import yaml
 
 from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
+from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError, WrongTypeError
 from kubeclassic.framework.options import Classic, options_of
 from kubeclassic.framework.plugin import Code, Status
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, NEWEST_RELEASE
@@ -454,6 +454,8 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         "options, kind, message",
         [
+            ({"release": ""}, WrongTypeError, "release: expected a text such as \"1.36\", got '' (str)"),
+            ({"scheduler_name": ""}, WrongTypeError, "scheduler_name: expected NAME, got '' (str)"),
             ({"release": "1.4"}, UnknownNameError, 'release: expected 1.12 to 1.36 or auto, got "1.4"'),
             (
                 {"provider": "DefaultProvidor"},

@@ -4,8 +4,10 @@ workloads."""
 from __future__ import annotations
 
 from .admission import *
+from .daemons import *
 from .defaults import *
 from .deviceclaims import *
 from .disruption import *
 from .missing import *
+from .scaledown import *
 from .workloads import *

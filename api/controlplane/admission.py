@@ -14,7 +14,17 @@ from operator import gt, lt
 import attrs
 from msgspec.structs import replace
 
-from ..meaning import Amounts, AmountsOf, compile_selector, limits_of, requests_of, total_of, uses
+from ..meaning import (
+    NEWEST_SERVER,
+    Amounts,
+    AmountsOf,
+    ServerRules,
+    compile_selector,
+    limits_of,
+    requests_of,
+    total_of,
+    uses,
+)
 from ..objects import (
     BETA_CLASS,
     Container,
@@ -63,13 +73,14 @@ class Admitted:
 
 
 def admit(
-    objects: Iterable[KubeObject], existing: Iterable[KubeObject] = (), *, priorities: bool = True
+    objects: Iterable[KubeObject], existing: Iterable[KubeObject] = (), *, server: ServerRules = NEWEST_SERVER
 ) -> Admitted:
-    """Give new pods their priority and what LimitRanges fill in, and new claims the default storage class.
+    """Give new pods their priority, what LimitRanges fill in and whole selectors, and new claims the default
+    storage class.
 
     Objects of :data:`ADMISSION_KINDS` come from *objects* and *existing*, the objects of a cluster. A pod on a
-    node is not refused for its amounts. Without *priorities*, as where gate PodPriority is off, new pods lose their priority and the name of its
-    class, and no class is looked up.
+    node is not refused for its amounts. Where the *server* keeps no priorities, new pods lose theirs and the
+    name of its class, and no class is looked up.
     """
     new = tuple(objects)
     everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *existing, *new)
@@ -83,6 +94,9 @@ def admit(
         if isinstance(item, StorageClass)
         and any(item.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
     ]
+    # The newest first, of equal ones by name.
+    storage.sort(key=lambda item: item.name)
+    storage.sort(key=lambda item: item.metadata.creation_timestamp or "", reverse=True)
     limits = dict[str, list[LimitRange]]()
     for limit_range in sorted(of_kind(LimitRange, everything), key=lambda limit_range: limit_range.name):
         limits.setdefault(limit_range.namespace, []).append(limit_range)
@@ -94,13 +108,15 @@ def admit(
             pass
         elif isinstance(item, Pod):
             ranges = limits.get(item.namespace, ())
-            pod = with_limits(item, ranges)
-            fault = None if pod.node_name else out_of_bounds(pod, ranges)
+            pod = with_limits(_with_label_keys(item) if server.merges_label_keys else item, ranges)
+            fault = None if pod.node_name else out_of_bounds(pod, ranges, server)
             outcome = fault or (
-                _with_priority(pod, classes, default) if priorities else _without_priority(pod)
+                _with_priority(pod, classes, default) if server.keeps_priorities else _without_priority(pod)
             )
         elif isinstance(item, PersistentVolumeClaim):
-            outcome = _with_storage_class(item, storage)
+            ranges = () if item.spec.volume_name else limits.get(item.namespace, ())
+            fault = out_of_bounds(item, ranges, server)
+            outcome = fault or _with_storage_class(item, storage[: 1 if server.takes_newest_class else None])
         if isinstance(outcome, str):
             refused.append((item, outcome))
         else:
@@ -146,6 +162,48 @@ def _without_priority(pod: Pod) -> Pod:
     if pod.spec.priority is None and not pod.spec.priority_class_name:
         return pod
     return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
+
+
+def _with_label_keys(pod: Pod) -> Pod:
+    """The pod with its values of label keys in the selectors of its affinity.
+
+    Upstream: mutatePodAffinity in pkg/registry/core/pod/strategy.go
+    """
+    affinity = pod.spec.affinity
+    if affinity is None or not any(
+        term.match_label_keys or term.mismatch_label_keys for term in affinity_terms(pod)
+    ):
+        return pod
+
+    def merged(term: PodAffinityTerm) -> PodAffinityTerm:
+        selector = term.label_selector
+        if selector is None:
+            return term
+        keys = (("In", term.match_label_keys), ("NotIn", term.mismatch_label_keys))
+        parts = [
+            Requirement(key=key, operator=operator, given_values=(pod.labels[key],))
+            for operator, label_keys in keys
+            for key in label_keys
+            if key in pod.labels
+        ]
+        new = (part for part in parts if part not in selector.match_expressions)
+        return replace(
+            term, label_selector=replace(selector, match_expressions=(*selector.match_expressions, *new))
+        )
+
+    roles = {
+        name: replace(
+            role,
+            required=tuple(map(merged, role.required)),
+            preferred=tuple(
+                replace(weighted, pod_affinity_term=merged(weighted.pod_affinity_term))
+                for weighted in role.preferred
+            ),
+        )
+        for name in ("pod_affinity", "pod_anti_affinity")
+        if (role := getattr(affinity, name)) is not None
+    }
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **roles)))
 
 
 def _with_storage_class(
@@ -196,11 +254,13 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
     return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
-def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
-    """The refusal by the first of *ranges* that *pod* violates, in upstream's words; None if it violates
-    none."""
+def out_of_bounds(
+    given: Pod | PersistentVolumeClaim, ranges: Iterable[LimitRange], server: ServerRules = NEWEST_SERVER
+) -> str | None:
+    """The refusal by the first of *ranges* that a pod or claim violates, in upstream's words; None if it
+    violates none."""
     for limit_range in ranges:
-        faults = [fault for item in limit_range.spec.limits for fault in _faults(pod, item)]
+        faults = [fault for item in limit_range.spec.limits for fault in _faults(given, item, server)]
         if faults:
             return faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
     return None
@@ -209,17 +269,25 @@ def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
 # --- bounds -------------------------------------------------------------------------------------------------
 
 
-def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
-    if item.type == CONTAINER:
-        for container in pod.spec.all_containers:
+def _faults(given: Pod | PersistentVolumeClaim, item: LimitRangeItem, server: ServerRules) -> Iterator[str]:
+    if isinstance(given, PersistentVolumeClaim):
+        if item.type == given.kind:
+            yield from _bound_faults(item, given.spec.requests, None)
+    elif item.type == CONTAINER:
+        for container in given.spec.all_containers:
             yield from _bound_faults(item, container.requests, container.limits)
     elif item.type == POD:
-        yield from _bound_faults(item, _pod_amounts(pod, requests_of), _pod_amounts(pod, limits_of))
+        requests, limits = (
+            _pod_amounts(given, amounts_of, server) for amounts_of in (requests_of, limits_of)
+        )
+        yield from _bound_faults(item, requests, limits)
 
 
-def _pod_amounts(pod: Pod, amounts_of: AmountsOf) -> Amounts:
-    """The sum over the containers."""
+def _pod_amounts(pod: Pod, amounts_of: AmountsOf, server: ServerRules) -> Amounts:
+    """The sum over the containers, or what the pod as a whole has in its place."""
     total = total_of(pod.spec, amounts_of)
+    if server.sums_what_is_said:
+        return total | _pod_level(pod, amounts_of)
     names_by_container = [amounts_of(container).keys() for container in pod.spec.containers]
     # Upstream: a sum is there only for a resource of which every container says something.
     for name in {
@@ -237,8 +305,10 @@ def _pod_amounts(pod: Pod, amounts_of: AmountsOf) -> Amounts:
     return total
 
 
-def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    pairs = (("request", requests), ("limit", limits))
+def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts | None) -> Iterator[str]:
+    pairs = [("request", requests)]
+    if limits is not None:
+        pairs.append(("limit", limits))
     for word, bounds, is_out, order in (
         ("minimum", item.min, lt, pairs),
         ("maximum", item.max, gt, pairs[::-1]),
@@ -254,6 +324,8 @@ def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> I
             fault = f".  No {amounts[0][0]} is specified" if amounts[0][1] is None else out[0] if out else ""
             if fault:
                 yield f"{word} {name} usage per {item.type} is {bound}{fault}"
+    if limits is None:
+        return
     for name, bound in sorted(item.max_limit_request_ratio.items()):
         request = requests.get(name)
         limit = limits.get(name)
@@ -294,15 +366,17 @@ def usage(pod: Pod) -> dict[str, Quantity]:
     """The usage of quotas by *pod*: nothing but its count once it has finished."""
     if pod.is_terminal:
         return {COUNT: ONE}
-    pod_level = {
-        name: quantity
-        for name, quantity in pod.spec.requests.items()
-        if name in POD_LEVEL or name.startswith(HUGE_PAGES)
-    }
-    return {
-        COUNT: ONE,
-        **_by_quota_name({**total_of(pod.spec, requests_of), **pod_level}, total_of(pod.spec, limits_of)),
-    }
+    requests, limits = (
+        total_of(pod.spec, amounts_of) | _pod_level(pod, amounts_of)
+        for amounts_of in (requests_of, limits_of)
+    )
+    return {COUNT: ONE, **_by_quota_name(requests, limits)}
+
+
+def _pod_level(pod: Pod, amounts_of: AmountsOf) -> dict[str, Quantity]:
+    """The amounts of the pod as a whole that stand in for those of its containers."""
+    amounts = amounts_of(Container(resources=pod.spec.resources))
+    return {name: amounts[name] for name in amounts if name in POD_LEVEL or name.startswith(HUGE_PAGES)}
 
 
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
@@ -384,12 +458,14 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
 
 
 def is_best_effort(pod: Pod) -> bool:
-    """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
+    """Whether neither pod nor container requests or limits any cpu or memory: the class of service
+    BestEffort."""
+    given = (pod.spec.resources, *(container.resources for container in pod.spec.all_containers))
     amounts = (
-        resources.get(name)
-        for container in pod.spec.all_containers
-        for resources in (container.requests, container.limits)
-        for name in ("cpu", "memory")
+        amounts.get(name)
+        for resources in given
+        for amounts in (resources.requests, resources.limits)
+        for name in POD_LEVEL
     )
     return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
 
@@ -408,8 +484,10 @@ def affinity_terms(pod: Pod) -> list[PodAffinityTerm]:
 
 
 def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
-    """The refusal of *pod* by *quota* whatever is used: some container does not say how much it needs; None
-    if there is none."""
+    """The refusal of *pod* by *quota* whatever is used: neither the pod as a whole nor some container says
+    how much it needs; None if there is none."""
+    if _pod_level(pod, requests_of) or _pod_level(pod, limits_of):
+        return None
     required = REQUIRED.intersection(_restricted_names(quota))
     names = {
         name

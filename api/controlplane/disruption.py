@@ -13,6 +13,8 @@ from ..meaning import SelectorError, compile_selector
 from ..objects import IntOrString, KubeObject, Pod, PodDisruptionBudget, of_kind
 
 MOST_DIGITS = 12
+_UNSCALED = frozenset(["DaemonSet", "Job", "Node"])
+"""Kinds of controllers without a number of replicas, with which a budget allows nothing."""
 
 
 def is_ready(pod: Pod) -> bool:
@@ -36,12 +38,22 @@ def with_disruptions(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDis
     healthy = sum(bool(pod.node_name) and is_ready(pod) and not pod.is_terminating for pod in own)
     most = budget.spec.max_unavailable
     least = budget.spec.min_available
+    if most is not None or isinstance(least, str):
+        # The replicas of their controllers: a pod that is being deleted has been replaced already, and bare
+        # pods do not count.
+        kinds = [
+            owner.kind
+            for pod in own
+            if (owner := pod.controller) is not None
+            and (owner.kind == "StatefulSet" or not pod.is_terminating)
+        ]
+        expected = len(kinds) if _UNSCALED.isdisjoint(kinds) else 0
     if most is not None:
         desired = expected - _number(most, expected, 0)
     else:
         desired = _number(least, expected, expected)
     desired = max(desired, 0)
-    allowed = 0 if most is None and least is None else max(healthy - desired, 0)
+    allowed = 0 if not expected or (most is None and least is None) else max(healthy - desired, 0)
     status = replace(
         budget.status, disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired
     )

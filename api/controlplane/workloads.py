@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import count
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..meaning import Labels, node_selector_matches, selects_some, set_selector, tolerates
+from ..meaning import Labels, selects_some
 from ..objects import (
     Affinity,
     ControllerSpec,
@@ -35,13 +35,12 @@ from ..objects import (
     Part,
     PersistentVolumeClaim,
     Pod,
-    PodSpec,
     ReplicaSet,
     Requirement,
-    Toleration,
     claim_volume,
 )
 from ..reading import Mismatch, Notice, ReadBy, decode_kind, describe, is_built_in, one_of, read, whole
+from .daemons import daemon_tolerations, runs_on, target_node
 from .defaults import with_defaults
 
 # --- Workloads as values, and which pods belong to which of them --------------------------------------------
@@ -89,6 +88,7 @@ class WorkloadCondition(Part):
 
 class WorkloadStatus(Part):
     succeeded: Count = 0
+    update_revision: str = ""
     conditions: tuple[WorkloadCondition, ...] = ()
 
 
@@ -132,6 +132,20 @@ class Workload(Part):
         where = f"{self.kind} {self.name}: spec.template"
         decoded = labels and decode_kind("Pod", {"metadata": {"labels": labels}}, where, strict=False)
         return LabelSelector(match_labels=decoded.labels) if decoded else None
+
+    def wanted_pods(self, running: int) -> int:
+        """The number of pods that its controller wants at a time; *running* is what it has."""
+        spec = self.spec
+        if self.kind != "Job":
+            return spec.replicas
+        if spec.suspend:
+            return 0
+        number = 1 if spec.parallelism is None else spec.parallelism
+        if spec.completions is not None:
+            number = min(number, spec.completions - self.status.succeeded)
+        elif self.status.succeeded:
+            number = running  # those that run empty the queue
+        return running if self.is_finished else number
 
     def as_owner(self) -> OwnerReference:
         """The owner reference that its controller puts into what it makes."""
@@ -246,11 +260,11 @@ class Ownership:
                 )
 
     def take_in(self, pods: Iterable[Pod]) -> None:
-        """Remember *pods*, except those that have finished or are being deleted."""
+        """Remember *pods*, except those that have finished, or are being deleted and replaced already."""
         for pod in pods:
-            if pod.is_terminal or pod.is_terminating:
-                continue
             owner = pod.controller
+            if pod.is_terminal or (pod.is_terminating and (owner is None or owner.kind != "DaemonSet")):
+                continue
             if owner is None:
                 self._orphans.setdefault(pod.namespace, {}).setdefault(pod.labels, []).append(pod)
             else:
@@ -377,7 +391,7 @@ def expand(
     expansion = _Expansion([item for item in objects if isinstance(item, Node)], owners, cron_jobs, strict)
     expansion.claims.update([item.key for item in objects if isinstance(item, PersistentVolumeClaim)])
     expansion.used_names.update([pod.key for pod in pods])
-    for workload in parsed:
+    for workload in (item for item in parsed if item.metadata.deletion_timestamp is None):
         _MAKERS[workload.kind](expansion, workload)
     return Made(tuple(expansion.objects), tuple(expansion.notices))
 
@@ -563,7 +577,10 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
             if pod_claim.key not in expansion.claims:
                 expansion.claims.add(pod_claim.key)
                 expansion.objects.append(pod_claim)
-        labelled = _with_labels(template, {"statefulset.kubernetes.io/pod-name": name})
+        labels = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
+        if revision := workload.status.update_revision:
+            labels["controller-revision-hash"] = revision
+        labelled = _with_labels(template, labels)
         # The claims are volumes before the template's own, and replace those of the same name.
         volumes = {claim.name: claim_volume(claim.name, f"{claim.name}-{name}") for claim in claims}
         own_volumes = (volume for volume in template.spec.volumes if volume.name not in volumes)
@@ -597,16 +614,8 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
     """As many pods as may run in parallel, but not more than still have to complete."""
-    spec = workload.spec
-    if spec.suspend or workload.is_finished:
-        return
-    number = 1 if spec.parallelism is None else spec.parallelism
-    if spec.completions is not None:
-        number = min(number, spec.completions - workload.status.succeeded)
-    elif workload.status.succeeded:
-        return  # those that run empty the queue
     names = ("batch.kubernetes.io/job-name", "job-name")
-    expansion.top_up(workload, number, dict.fromkeys(names, workload.name))
+    expansion.top_up(workload, workload.wanted_pods(0), dict.fromkeys(names, workload.name))
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:
@@ -636,65 +645,3 @@ _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
     "ReplicationController": _replicas,
 }
 WORKLOADS = tuple(_MAKERS)
-
-_CONDITIONS = {
-    "NoExecute": ("not-ready", "unreachable"),
-    "NoSchedule": (
-        "disk-pressure",
-        "memory-pressure",
-        "pid-pressure",
-        "unschedulable",
-        "network-unavailable",
-    ),
-}
-"""Effect -> the conditions of a node whose taints daemons tolerate; the last one on the host's network
-alone."""
-_ON_HOST_NETWORK = tuple(
-    Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
-    for effect, conditions in _CONDITIONS.items()
-    for condition in conditions
-)
-_ALWAYS = _ON_HOST_NETWORK[:-1]
-
-
-def runs_on(spec: PodSpec, node: Node) -> bool:
-    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must
-    allow it."""
-    if spec.node_name not in ("", node.name) or not set_selector(spec.node_selector)(node.labels):
-        return False
-    affinity = (spec.affinity or Affinity()).node_affinity
-    required = affinity.required if affinity else None
-    if required is not None and not node_selector_matches(required, node.labels, node.name):
-        return False
-    tolerations = daemon_tolerations(spec)
-    return all(
-        tolerates(tolerations, taint)
-        for taint in node.spec.taints
-        if taint.effect in ("NoSchedule", "NoExecute")
-    )
-
-
-def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
-    """The tolerations of *spec* and those that every daemon gets; an added one replaces an equal one."""
-    return _with_added(spec.tolerations, _ON_HOST_NETWORK if spec.host_network else _ALWAYS)
-
-
-@lru_cache(maxsize=1 << 10)
-def _with_added(tolerations: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    return tuple({(t.key, t.effect, t.operator, t.value): t for t in (*tolerations, *added)}.values())
-
-
-def target_node(pod: Pod) -> str | None:
-    """The node that a daemon runs on or is made for; None without one."""
-    if pod.node_name:
-        return pod.node_name
-    affinity = (pod.spec.affinity or Affinity()).node_affinity
-    return next(
-        (
-            f.values[0]
-            for term in ((affinity and affinity.required) or NodeSelector()).node_selector_terms
-            for f in term.match_fields
-            if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1
-        ),
-        None,
-    )

@@ -5,3 +5,4 @@ from __future__ import annotations
 from .durations import *
 from .labels import *
 from .podtotals import *
+from .serverrules import *

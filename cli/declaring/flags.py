@@ -16,7 +16,7 @@ import click
 
 from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...exceptions import KubeclassicError, QuantityError
-from ...framework.options import FIELDS, declared_of
+from ...framework.options import FIELDS, MAY_BE_EMPTY, declared_of
 from ...live.process.logs import FORMS, TEXT_LINES
 from ...live.settings.flagtable import BOOL, FLAGS, REFUSED
 from ...questions.options import ClusterOptions, MorePods
@@ -239,8 +239,6 @@ def environments_max_pd_vols() -> int | None:
     return max_pd_vols(os.environ)
 
 
-MAY_BE_EMPTY = ("A=true,...", "SELECTOR")
-"""Placeholders of texts that may be empty: no gate, and any labels."""
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
     "list": {},
@@ -397,7 +395,7 @@ CONTEXT_HELP = (
     "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
 )
 LIVE_OPTIONS = options_from(f"""
---kubeconfig | file | common | Read a live cluster through this kubeconfig, in addition to PATHS.
+--kubeconfig | file | common | Read a live cluster through this kubeconfig, in addition to any PATHS.
 --context | NAME | | {CONTEXT_HELP}
 --allow-missing | KIND... | | With --kubeconfig or --context: if KIND cannot be listed, assume there is none. Can be repeated.
 --all-namespaces -A | ignored | | Always on: all namespaces are read.

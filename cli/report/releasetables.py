@@ -104,7 +104,7 @@ def lines_of(blocks: Blocks, width: int | None) -> Iterator[str]:
 
 def of_all(listed: ReleaseList, width: int | None) -> Iterator[str]:
     """The releases, a line each, and the patch levels that decide otherwise."""
-    words = {"plugins": "with a profile", "predicates and priorities": "yes"}
+    words = {"plugins": "if no node says one", "predicates and priorities": "with a Policy"}
     rows: list[Sequence[str]] = [
         [release.release, release.like, release.runs, words[release.runs] if release.is_default else "-"]
         for release in listed.releases

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from .framework import CellGroup, ConfigurationCells, DeviceCells, FrameworkCells
 
 if TYPE_CHECKING:
+    from ...api.meaning import ServerRules
     from ...api.meaning.labels import SelectorError
     from ...api.objects import Pod
 
@@ -429,7 +430,23 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
     binding_failure_texts: bool = True
     """After a binding that failed condition PodScheduled has the error as its message."""
     preempted_text: str = "by {pod} on node {node}"
-    """The event on a preempted pod. ``{pod}`` takes the key of the preemptor, ``{node}`` the node."""
+    """The event on a preempted pod. ``{pod}`` takes the key of the preemptor, ``{uid}`` its UID, ``{node}`` the
+    node."""
+    disruption: tuple[str, str] = (
+        "PreemptionByScheduler",
+        "{scheduler}: preempting to accommodate a higher priority pod",
+    )
+    """Reason and message of condition DisruptionTarget. ``{scheduler}`` takes that of the preemptor."""
+    spares_victims: bool = False
+    """A victim that is gone already is no error, and gets no event; the last one stays after an error."""
+    ends_pre_bind: bool = False
+    """A victim whose volumes or devices are waited for is not bound, and tried again (no: it is deleted)."""
+    patches_latest: bool = False
+    """The status after a failure changes the pod's latest one (no: that of its attempt)."""
+    rejected_text: str = "Binding rejected: "
+    """The beginning of the text about a binding that failed."""
+    unbound_text: str = ""
+    """The beginning of the text about volumes that are not bound in time."""
     wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     """The error for a claim whose selected node was changed. It takes ``claim``, ``got`` and ``node``."""
     assumed_pods_expire: float | None = 30.0
@@ -601,6 +618,8 @@ class Release(Struct, frozen=True, kw_only=True):
     queue: QueueCells
     nominations: NominationCells
     live: LiveCells
+    server: ServerRules
+    """The API server's admission of new objects, and of evictions, without its gates."""
     client: ClientCells
     framework: FrameworkCells = field(default_factory=FrameworkCells)
     configuration: ConfigurationCells = field(default_factory=ConfigurationCells)

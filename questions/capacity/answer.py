@@ -28,7 +28,7 @@ from ...api.controlplane import (
 )
 from ...api.garbage import no_garbage_collection
 from ...api.load import Loaded
-from ...api.meaning import SelectorError, parse_selector
+from ...api.meaning import SelectorError, ServerRules, parse_selector
 from ...api.objects import (
     ZERO,
     KubeObject,
@@ -236,7 +236,7 @@ def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, L
             pod = replace(pod, spec=replace(pod.spec, scheduler_name=min(spec.scheduler_names)))
             template = attrs.evolve(template, pod=pod)
         if inputs.defaults:
-            template, reason = _admitted(template, remaining.objects, spec.keeps_priorities)
+            template, reason = _admitted(template, remaining.objects, spec.server)
         templates[identity] = template
         refused.append(reason)
     ratio = options.ratio or (1,) * len(templates)
@@ -300,11 +300,11 @@ def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
 
 
 def _admitted(
-    template: PodTemplate, objects: Sequence[KubeObject], priorities: bool
+    template: PodTemplate, objects: Sequence[KubeObject], server: ServerRules
 ) -> tuple[PodTemplate, str | None]:
     """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or
     None."""
-    admission = admit([template.pod, *template.objects, *template.claims], objects, priorities=priorities)
+    admission = admit([template.pod, *template.objects, *template.claims], objects, server=server)
     if admission.refused:
         return template, admission.refused[0][1]
     ready = of_kind(Pod, admission.objects)[0]

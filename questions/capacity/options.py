@@ -48,7 +48,7 @@ class CapacityOptions(ClusterOptions):
         metavar="N:N...",
     )
     pods: int | None = option(None, "Ask whether N copies fit. Exit status 1 if not.", least=1, common=True)
-    max_limit: int | None = option(None, "Stop after N copies.  [default: 0, no limit]", least=0)
+    max_limit: int | None = option(None, "Stop after N copies.  [default: 500,000]", least=0)
     exclude_nodes: Sequence[str] = option(
         (),
         "Exclude these nodes and their pods: a,b or pool=gpu,zone!=z1.",
@@ -78,8 +78,7 @@ class NewNodesOptions(CapacityOptions):
     PATHS are manifests or dumps, as for `simulate`. Copies are placed one by one, as kube-scheduler would,
     until the next one fits nowhere. Nothing is evicted without --preemption, and pending pods are left out
     without --pending-first. Copies are admitted as by the API server: LimitRanges set requests and limits,
-    ResourceQuotas stop copies (add quota,limits to the kinds that `simulate --help` lists). With several
-    --pod, the first copy that does not fit stops the count.
+    ResourceQuotas stop copies. With several --pod, the first copy that does not fit stops the count.
 
     `room for copies by it alone` is how many copies would fit if no other resource mattered.
 

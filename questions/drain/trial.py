@@ -68,7 +68,7 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
 def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
     """The claims that are made for a new *pod*, with volumes unless these wait for its node."""
     classes = engine.listings.classes
-    for claim in admit(volume_claims(pod, engine), classes).objects:
+    for claim in admit(volume_claims(pod, engine), classes, server=engine.release.server).objects:
         assert isinstance(claim, PersistentVolumeClaim)
         kind = classes.get(claim.storage_class)
         if kind is None or kind.volume_binding_mode == DELAYED:
@@ -315,9 +315,8 @@ class SteadyState:
         pods = [*self.waiting, *of_kind(Pod, self.objects)]
         replacements = Replacements.beside(pods, self.scheduler_names)
         replacements.recreates_bare = recreates_bare
-        version = run.engine.release.client.resources[PodDisruptionBudget.kind]
         disruption_budgets = of_kind(PodDisruptionBudget, self.objects)
-        budgets = Budgets.of(disruption_budgets, is_v1=version == "policy/v1")
+        budgets = Budgets.of(disruption_budgets, run.engine.release)
         return DrainTrial(run, budgets, replacements, self.scheduler_names, self.order)
 
 

@@ -20,6 +20,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry, read_policy
 from ...api.garbage import settled
 from ...api.load import Inventory, Loaded, config_maps, load_documents, take_in
+from ...api.meaning import ServerRules
 from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, JsonObject, KubeObject, Node, Pod, why_not_waiting
 from ...api.reading import Document, Notice, parsed
 from ...choices import ORDERS
@@ -104,15 +105,13 @@ class LabScenarios:
             before = [edit for edit in before if edit.kind != "Node"]
             late = [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
-        key = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))
-        inventory, early_effects = self._cached(
-            key, lambda: self._inventory_of(state, early, spec.keeps_priorities)
-        )
+        key = (str(state.pods), spec.server, *(edit.text for edit in early.edits))
+        inventory, early_effects = self._cached(key, lambda: self._inventory_of(state, early, spec.server))
         texts = tuple(edit.text for edit in late)
         start = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._cache)
         objects, more = self._cache.get((*key, texts[:start]), (inventory.objects, ()))
         for at in range(start, len(late)):
-            change = partial(self._after_edit, late[at], objects, spec.keeps_priorities)
+            change = partial(self._after_edit, late[at], objects, spec.server)
             objects, effects = self._cached((*key, texts[: at + 1]), change)
             more = (*more, *effects)
             self._cache[*key, texts[: at + 1]] = objects, more
@@ -126,7 +125,7 @@ class LabScenarios:
         return attrs.evolve(scenario, edited=(*early_effects, *more))
 
     def _inventory_of(
-        self, state: LabState, early: Edits, priorities: bool
+        self, state: LabState, early: Edits, server: ServerRules
     ) -> tuple[Inventory, tuple[Edited, ...]]:
         """The objects of the files after *early* edits, with those that are added and those that controllers
         still make."""
@@ -135,14 +134,14 @@ class LabScenarios:
             [self.files.loaded, load_documents(documents, defaults=early.defaults)]
         )
         return take_in(
-            parts, defaults=early.defaults, cron_jobs=self.cron_jobs, priorities=priorities, whole=True
+            parts, defaults=early.defaults, cron_jobs=self.cron_jobs, server=server, whole=True
         ), tuple(effects)
 
     def _after_edit(
-        self, edit: Edit, objects: Objects, priorities: bool
+        self, edit: Edit, objects: Objects, server: ServerRules
     ) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edit*, and what it did."""
-        pairs, effects = Edits((edit,), self.files.defaults).pairs(objects, priorities=priorities)
+        pairs, effects = Edits((edit,), self.files.defaults).pairs(objects, server=server)
         return applied(objects, pairs), tuple(effects)
 
     def _cached(self, key: Any, make: Callable[[], T]) -> T:

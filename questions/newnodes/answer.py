@@ -13,6 +13,7 @@ import attrs
 
 from ...api.controlplane import admit, expand
 from ...api.load import each_once, identity_of
+from ...api.meaning import ServerRules
 from ...api.objects import CSINode, Node, Pod, of_kind
 from ...api.reading import ResultDocument
 from ...api.record import UNSET, Amounts, Count, Counts, Meta, Names, Positive, Record, UnsetType, replace
@@ -560,10 +561,7 @@ def nodes_to_add(
     scenario = inputs.scenario
     spec = inputs.spec
     kinds = [
-        attrs.evolve(
-            kind,
-            daemons=_daemons_on(kind, scenario, defaults=question.admits, priorities=spec.keeps_priorities),
-        )
+        attrs.evolve(kind, daemons=_daemons_on(kind, scenario, defaults=question.admits, server=spec.server))
         for kind in kinds
     ]
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
@@ -616,7 +614,9 @@ def nodes_to_add(
     return document, unplaced
 
 
-def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
+def _daemons_on(
+    kind: NodeKind, scenario: Scenario, *, defaults: bool, server: ServerRules
+) -> tuple[Pod, ...]:
     """The pods that the DaemonSets of *scenario* run on a node of *kind*, with the names of their
     DaemonSets."""
     manifests, _ = each_once(scenario.daemon_sets)
@@ -628,7 +628,7 @@ def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, prioritie
     for manifest in manifests:
         objects = expand([manifest], [node], strict=defaults).objects
         pods = of_kind(Pod, objects)
-        for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
+        for pod in admit(pods, scenario.objects, server=server).objects if defaults else pods:
             if isinstance(pod, Pod):
                 daemons.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))
     return tuple(sorted(daemons, key=lambda pod: pod.key))

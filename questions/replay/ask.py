@@ -30,15 +30,15 @@ from ...api.view import (
     table_of,
     tables,
 )
-from ...api.words import count_doing, count_of, duration, short_name
+from ...api.words import count_doing, count_of, duration
 from ...core.decision import reasons_in
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
-from ...framework.releases import AUTO
+from ...framework.releases import AUTO, is_auto, judged_as
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.input import GivenScheduler, at_hand, objects_of, paths_among, release_asked, spec_of
 from ...simulation.nodesbyuse import grouped as nodes_with
-from ...simulation.nodesbyuse import labels_of
+from ...simulation.nodesbyuse import labels_of, titles_of
 from ...simulation.releasenotes import input_notices
 from ..asking import SILENT, GivenCluster, Observer, Result, Row, asked_by
 from .inputs import InputOptions, Inputs, read_inputs
@@ -97,7 +97,7 @@ class ReplayInput:
         """
         choice = InputOptions(
             scheduler_names=spec.scheduler_names,
-            priorities=spec.keeps_priorities,
+            server=spec.server,
             keeps_manifests=keeps_manifests or spec.may_call_extenders,
             as_recorded=options.as_recorded,
             defaults=options.defaults,
@@ -108,6 +108,8 @@ class ReplayInput:
         spec = settle(inputs.nodes)
         engine = spec.engine(inputs.config_maps)
         notices = [*inputs.warnings, *input_notices(inputs.objects, engine.algorithm, release)]
+        if release is not None and not is_auto(release) and (sentence := judged_as(release)):
+            notices.append(Notice("", sentence))
         if not inputs.operations and not any(
             isinstance(event.item, Pod) or event.time > 0 for event in inputs.events
         ):
@@ -419,7 +421,7 @@ def _charts(result: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Pa
         yield from on_page("Nothing happened after the first instant.")
         return
 
-    shares = {short_name(name): name for name in result.resources}
+    titles = titles_of(result.resources)
     for title, description, shown, up, percent in (
         (
             "Pods",
@@ -431,7 +433,7 @@ def _charts(result: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Pa
         (
             "Use",
             "which share of all nodes' resources pods on nodes request",
-            {name: f"{resource}.use" for name, resource in shares.items()},
+            {title: f"{name}.use" for name, title in titles.items()},
             "share in use",
             True,
         ),
@@ -445,7 +447,7 @@ def _charts(result: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Pa
         (
             "Free room that pods cannot use",
             "which share of the free room lies on nodes where pods like those that came do not fit",
-            {name: f"{resource}.fragmentation" for name, resource in shares.items()},
+            {title: f"{name}.fragmentation" for name, title in titles.items()},
             "share of the free room",
             True,
         ),

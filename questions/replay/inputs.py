@@ -16,6 +16,7 @@ from attrs import Factory, define, evolve, frozen
 from ...api.controlplane import ADMISSION_KINDS, admit, with_defaults
 from ...api.garbage import no_garbage_collection
 from ...api.load import REFUSED, Loaded, config_maps, load, made_by_workloads
+from ...api.meaning import NEWEST_SERVER, ServerRules
 from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, KubeObject, Node, Pod, why_not_waiting
 from ...api.reading import Document, Notice, Oddities, PathLike, decode, describe, read_documents, shown
 from ...api.reading.formats.files import read_stream
@@ -148,8 +149,8 @@ class InputOptions:
     """Pods leave at their recorded time, not after their recorded run time."""
     cron_jobs: bool = False
     """Make the pods of one Job of each CronJob."""
-    priorities: bool = True
-    """The gate PodPriority is on."""
+    server: ServerRules = NEWEST_SERVER
+    """The API server's admission of new objects."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
     strict_fields: bool = False
@@ -382,7 +383,7 @@ class _Reader:
             return reason
         if not self.choice.defaults:
             return item
-        admission = admit([item], classes, priorities=self.choice.priorities)
+        admission = admit([item], classes, server=self.choice.server)
         if not admission.refused:
             return admission.objects[0]
         self.odd.notices.append(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {admission.refused[0][1]}"))

@@ -38,7 +38,7 @@ class ReplayOptions(AskedOptions):
 
     \b
     PATHS, in any combination:
-      manifests    the cluster at the start; pods may have annotations kubeclassic/creation-time, deletion-time and run-time
+      manifests    the cluster at the start; annotations: kubeclassic/creation-time, deletion-time and, of pods, run-time
       recordings   JSON Lines of {"time": ..., "event": "Add|Update|Delete", "object": {...}}, nodes also "Drain|Fail|Recover";
                    files of kube-scheduler-simulator's recorder, which say "resource" for "object"
       two CSVs     the nodes and pods of Alibaba's openb trace, with its times
@@ -95,7 +95,9 @@ class ReplayOptions(AskedOptions):
     verbose: bool = option(
         False, "List every warning, on standard error.", flags=("--verbose", "-v"), python=None
     )
-    series: Any = option(None, "Write time series there, as CSV.", takes="written", common=True, python=None)
+    series: Any = option(
+        None, "Write time series there, as CSV; .gz: compressed.", takes="written", common=True, python=None
+    )
     series_every: Duration | None = option(
         None,
         "Virtual time between two rows.  [default: every instant]",
@@ -122,5 +124,5 @@ QUESTION = Question(
     ask="replay:replay",
     prints=True,
     forms="",
-    help_of_forms="Write the events there as they happen, instead of to standard output.",
+    help_of_forms="Write the events there as they happen, instead of to standard output; .gz: compressed.",
 )

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -269,34 +268,20 @@ def os_errors(path: object) -> Iterator[None]:
         ) from None
 
 
-def check_places(places: Places) -> None:
-    """Raise :class:`ResultFileError` unless all files of *places* can be written."""
-    from tempfile import NamedTemporaryFile
-
-    for path in filter(None, (places.events, places.series, places.report)):
-        with os_errors(path):
-            try:
-                mode = path.stat().st_mode
-            except FileNotFoundError:
-                mode = 0
-            if stat.S_ISDIR(mode):
-                raise IsADirectoryError(21, "is a directory")
-            if mode == 0:
-                with NamedTemporaryFile(dir=path.resolve().parent):
-                    pass
-            elif not os.access(path, os.W_OK):
-                raise PermissionError(13, "permission denied")
-
-
 @contextmanager
 def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """A function that appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for
-    example if the disk is full.
+    """A function that appends to a new file, compressed if it is called ``.gz``; an old one is overwritten.
+    Raises :class:`ResultFileError`, for example if the disk is full.
 
     An error inside leaves no file; devices, pipes and links stay as they are.
     """
     with os_errors(path):
-        stream = path.open("wb")
+        if path.suffix == ".gz":
+            import gzip
+
+            stream: io.BufferedIOBase = gzip.GzipFile(path, "wb", mtime=0)
+        else:
+            stream = path.open("wb")
 
     def write(data: bytes) -> None:
         with os_errors(path):

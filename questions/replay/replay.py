@@ -58,7 +58,7 @@ class ExternalEvents:
         if isinstance(item, Node):
             current = cluster.node(item.name)
             if event.verb in (ADD, UPDATE):
-                if event.where and current is None:
+                if (event.where or event.time > 0) and current is None:
                     cluster.note(NodeEvent(event="NodeAdded", node=item.name))
                 cluster.put(item)
                 return

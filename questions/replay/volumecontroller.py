@@ -164,7 +164,7 @@ class VolumeController:
         new = [claim for claim in claims if listings.claims.get(claim.key) is None]
         if not new:
             return
-        for claim in admit(new, listings.classes).objects:
+        for claim in admit(new, listings.classes, server=self.cluster.engine.release.server).objects:
             self.for_pods[claim.key] = None
             self.put(claim)
         self.reconcile()
@@ -208,7 +208,7 @@ class VolumeController:
                 if not chosen:
                     volume = min(
                         (candidate for candidate in listings.volumes if _satisfies(candidate, claim)),
-                        key=size,
+                        key=lambda candidate: (len(candidate.spec.access_modes), size(candidate)),
                         default=None,
                     )
                 if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):

@@ -15,6 +15,7 @@ import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ...algorithmprovider.policy import Registry
+from ...api.meaning import ServerRules
 from ...api.reading import Notice, PathLike, ResultDocument, grouped
 from ...api.record import Count, Names, says
 from ...api.view import Column, Section, Table, View, on_page
@@ -23,7 +24,7 @@ from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.config.profiles import PluginEntry, PluginSet
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
-from ...framework.options import options_of, version_of
+from ...framework.options import default_release, follows_nodes, options_of, version_of
 from ...framework.plugin import Plugin
 from ...framework.registry import registry_of
 from ...framework.releases import FRAMEWORK_RELEASES
@@ -79,9 +80,8 @@ ERROR = "error"
 # --- one run ------------------------------------------------------------------------------------------------
 
 
-Place = tuple[frozenset[str], bool, Names]
-"""The parts of a configuration that count when the input is read: names of schedulers, gate PodPriority, and
-edits."""
+Place = tuple[frozenset[str], ServerRules, Names]
+"""The parts of a configuration that count when the input is read: names of schedulers, admission, and edits."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -98,7 +98,7 @@ class Task:
     def place(self) -> Place:
         """The place of the run's input."""
         spec = self.scheduler_spec
-        return spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ())
+        return spec.scheduler_names, spec.server, edits_of(self.settings.get(EDITS) or ())
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
         """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for settings that the
@@ -175,18 +175,18 @@ class SharedInput:
 
     def take(self, spec: Spec, place: Place) -> None:
         """Read the input of *spec* for *place*, if that has not been done yet."""
-        names, priorities, edits = place
+        names, server, edits = place
         if place in self.inputs:
             return
         try:
             if not spec.trace:
                 self.inputs[place] = scenario_of(
-                    spec.cluster, spec.pods, scheduler_names=names, edits=edits, priorities=priorities
+                    spec.cluster, spec.pods, scheduler_names=names, edits=edits, server=server
                 )
             elif edits:
                 self.inputs[place] = f"{EDITS}: expected a cluster, got {edits[0]!r} for a trace"
             else:
-                choice = InputOptions(priorities=priorities, scheduler_names=names)
+                choice = InputOptions(server=server, scheduler_names=names)
                 objects = objects_of("trace", spec.trace, defaults=True)
                 self.inputs[place] = read_inputs(paths_among("trace", spec.trace), choice, objects=objects)
         except KubeclassicError as error:
@@ -202,7 +202,7 @@ class SharedInput:
         except KubeclassicError:  # its row says why
             return inputs.warnings
         if isinstance(inputs, Scenario):
-            return with_release_notices(inputs, [algorithm]).warnings
+            return with_release_notices(inputs, [algorithm], named=[task.settings.get("release")]).warnings
         return (*inputs.warnings, *input_notices(inputs.objects, algorithm, task.scheduler_spec.version))
 
     def run(self, task: Task) -> Measures | str:
@@ -259,12 +259,20 @@ class Sweep:
     progress: Callable[[int, int], None]
     """Called with the number of finished runs and of all."""
     shared: SharedInput = attrs.field(init=False)
-    _planned: dict[tuple[Place, str, str], Task] = attrs.field(factory=dict, init=False)
-    """A task for each place, release and gates."""
+    _planned: dict[tuple[Place, str, str, Any], Task] = attrs.field(factory=dict, init=False)
+    """A task for each place, release, gates, and release as it was named."""
 
     @shared.default
     def _inputs(self) -> SharedInput:
         return SharedInput(self.spec.until)
+
+    @cached_property
+    def _kubelets(self) -> list[str]:
+        """The versions of the nodes, for runs that name no release."""
+        place = Task(spec_of(None), {}).place
+        self.shared.take(self.spec, place)
+        inputs = self.shared.inputs[place]
+        return [] if isinstance(inputs, str) else [node.status.kubelet_version for node in inputs.nodes]
 
     def points(self) -> Iterator[Settings]:
         """Each combination: runs, then the grid, whose last key changes fastest."""
@@ -285,8 +293,9 @@ class Sweep:
                 results[number] = task
                 continue
             tasks[number] = task
+            scheduler = task.scheduler_spec
             self._planned.setdefault(
-                (task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task
+                (task.place, scheduler.version, scheduler.switches, point.get("release")), task
             )
             self.shared.take(self.spec, task.place)
         if points and not tasks:
@@ -329,7 +338,10 @@ class Sweep:
                 os.path.join(self.spec.folder, place) if ".py:" in place else place for place in rules
             ]
             places = {place: names_catalogue([place]) for place in (*self.rules, *own_rules)}
-            is_framework = version_of({**options, RULES: own_rules}) in FRAMEWORK_RELEASES
+            values = {**options, RULES: own_rules}
+            if follows_nodes(values):
+                options["release"] = values["release"] = default_release(values, self._kubelets)
+            is_framework = version_of(values) in FRAMEWORK_RELEASES
             options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
             options |= {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
             spec = spec_of(options_of(options))

@@ -343,7 +343,7 @@ AXES: Mapping[str, Axis] = {
     "provider": _or_null("a name such as DefaultProvider", _is_text),
     "feature-gates": _or_null("a text such as EvenPodsSpread=true", _is_text),
     "percentage": _whole(0, 100),
-    "hard-pod-affinity-weight": _whole(1, 100),
+    "hard-pod-affinity-weight": _whole(0, 100),
     ORDER: _one_of(*ORDERS, SHUFFLED),
     EDITS: _or_null('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.gates import keeps_priorities
+from ...algorithmprovider.gates import server_rules
 from ...api.objects import Node, Pod
 from ...api.record import UNSET, replace
 from ...api.view import (
@@ -132,7 +132,7 @@ class Start:
         :class:`EditError`."""
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
-        pairs, _ = edits.pairs(objects, priorities=keeps_priorities(original.engine.gates))
+        pairs, _ = edits.pairs(objects, server=server_rules(original.engine.release, original.engine.gates))
         existing = []
         waiting = []
         for item in applied(objects, pairs):
@@ -188,9 +188,9 @@ class ScheduledPod:
                 if not isinstance(item, Node | Pod)
             )
             objects = (*engine.nodes(), *pods_by_key.values(), *rest)
-            priorities = keeps_priorities(engine.gates)
+            server = server_rules(engine.release, engine.gates)
             yield WhatIfContext(
-                run, target, objects, self.defaults, priorities, self.want, pause=self.observer.pause
+                run, target, objects, self.defaults, server, self.want, pause=self.observer.pause
             )
 
 

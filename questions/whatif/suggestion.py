@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import attrs
 from msgspec.structs import replace
 
+from ...api.meaning import ServerRules
 from ...api.objects import Container, KubeObject, Map, Node, Pod, PodSpec, Quantity, ResourceRequirements
 from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType
@@ -257,7 +258,7 @@ class WhatIfContext:
     """All objects at this moment, the pod among them."""
     defaults: bool
     """Whether edited objects get the API server's defaults."""
-    priorities: bool
+    server: ServerRules
     """Whether gate PodPriority is on."""
     want: str | None
     """The node that the pod should get; None: any."""
@@ -330,9 +331,7 @@ class WhatIfContext:
     @contextmanager
     def after(self, *edits: str) -> Iterator[WhatIfContext]:
         """A context after *edits* of the cluster. Raises :class:`EditError` if one does nothing."""
-        pairs, edits_made = Edits.parse(edits, defaults=self.defaults).pairs(
-            self.objects, priorities=self.priorities
-        )
+        pairs, edits_made = Edits.parse(edits, defaults=self.defaults).pairs(self.objects, server=self.server)
         for edited in edits_made:
             if not edited.changed:
                 raise EditError(str(edited))
@@ -340,7 +339,7 @@ class WhatIfContext:
         pod = next((item for item in objects if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
         with self.run.edited(pairs):
             yield WhatIfContext(
-                self.run, pod, objects, self.defaults, self.priorities, self.want, self.reports, self.pause
+                self.run, pod, objects, self.defaults, self.server, self.want, self.reports, self.pause
             )
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:

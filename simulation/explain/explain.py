@@ -398,7 +398,7 @@ def refused(
         with run.savepoint():
             run.delete(pod)
             decision = engine.schedule(freed(pod))
-            row = engine.table.row_of.get(pod.node_name)
+            row = engine.row_of(pod.node_name)
             failure = None if row is None else decision.details.refusal(row)
             if failure:
                 reasons = failure.reasons
@@ -611,12 +611,15 @@ def _pod_named(query: str, name: str, everyone: Sequence[Pod], namespace: str | 
 
 def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: str = "") -> UnknownNameError:
     names = [*more]
+    hint = ""
     for pod in pods:
-        workloads = [
-            f"{_WORDS[kind].split()[0]}/{owner}" for kind, owner in _owners(pod, {}) if kind in _WORDS
-        ]
-        names += [pod.key, pod.name, *workloads]
-    hint = did_you_mean(name, [other for other in names if other != name])
+        names += [pod.key, pod.name]
+        for kind, owner in _owners(pod, {}):
+            if kind in _WORDS:
+                names.append(f"{_WORDS[kind].split()[0]}/{owner}")
+                if owner == name.rpartition("/")[2]:  # near names might not have it, as it is so short
+                    hint = f'; did you mean "{names[-1]}"?'
+    hint = hint or did_you_mean(name, [other for other in names if other != name])
     return UnknownNameError(f'pod: expected a pod of the input{where}, got "{name}"{hint}')
 
 

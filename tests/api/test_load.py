@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 
+from kubeclassic.api.cluster import Cluster
 from kubeclassic.api.load import load, take_in
 from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, ReplicationController
 from kubeclassic.api.reading.formats import jsonvalues
@@ -338,6 +339,17 @@ def test_generated_names_give_way(tmp_path, kind):
     found = take_in([load(written(tmp_path, "a.json", json.dumps(documents)))])
     assert sorted(item.name[:5] for item in found.objects) == ["web-1", "web-2", "web-3"]
     assert found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "metadata", [[{"generateName": "web-"}] * 2, [{"generateName": "web-"}, {"name": "web-1"}]]
+)
+def test_generated_names_of_several(metadata):
+    """Manifests in Python that share a generateName, or have the name that another got, are all there."""
+    pods = [{**POD, "metadata": each} for each in metadata]
+    cluster = Cluster(pods)
+    cluster.add(pods[0])
+    assert sorted(pod.name for pod in cluster.pods) == ["web-1", "web-2", "web-3"]
 
 
 def test_raw_documents(tmp_path):

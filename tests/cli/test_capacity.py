@@ -104,4 +104,4 @@ def test_copies_of_a_pod_of_the_cluster(ask):
     shop = {"cluster": str(ROOT / "examples/cluster"), "template": None}
     assert " 35 instance(s) of the pod storefront-" in ask("--pod", "like:deploy/storefront", **shop).out
     found = ask("--pod", "like:storefront", **shop, status=2)
-    assert 'got "storefront"; did you mean "deploy/storefront" or ' in found.err
+    assert 'got "storefront"; did you mean "deploy/storefront"?' in found.err

@@ -10,7 +10,7 @@ from tests.apiserver import NEW_SERVER, Store, User, serving_store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
-SILENT = "no node says status.nodeInfo.kubeletVersion"
+SILENT = "no node says a release in status.nodeInfo.kubeletVersion"
 
 
 def store(version=NEW_SERVER.version, **info):

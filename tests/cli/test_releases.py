@@ -23,6 +23,8 @@ def test_list():
     lines = run().stdout.partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == ["RELEASE", *ALL_RELEASES]
     assert all(like in line for line, like in zip(lines[1:], ALL_PATCH_LEVELS.values(), strict=True))
+    defaults = [line.rpartition("   ")[2] for line in lines[1:] if not line.endswith("-")]
+    assert defaults == ["with a Policy", "if no node says one"]
 
 
 def test_all_gates_of_no_release():

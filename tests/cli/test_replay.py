@@ -1,5 +1,6 @@
 """``kubeclassic replay``: results, exit statuses, an interrupt, and one line for bad input."""
 
+import gzip
 import json
 import os
 import re
@@ -14,7 +15,6 @@ from kubeclassic import cli
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.questions.replay.inputs import read_inputs
-from kubeclassic.questions.replay.recording import Places, ResultFileError, check_places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import BUSY
@@ -152,27 +152,19 @@ def test_the_same_seed_gives_the_same_bytes(workdir):
 # --- places -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "places, message",
-    [
-        ({"events": "there"}, "there: cannot be written: is a directory"),
-        ({"report": "nowhere/page.html"}, "cannot be written: no such file or directory"),
-        ({"series": "there"}, "there: cannot be written: is a directory"),
-        ({"events": "e", "series": "nowhere/s.csv"}, "cannot be written: no such file or directory"),
-        ({"events": "e", "series": "loop"}, "cannot be written: too many levels of symbolic links"),
-    ],
-)
-def test_a_bad_place_is_refused_before_the_run(tmp_path, places, message):
-    """A place that is a directory, or cannot be written, is told before anything is read; nothing is left
-    there."""
-    (tmp_path / "there").mkdir()
-    (tmp_path / "loop").symlink_to("loop")
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(ResultFileError) as refused:
-        check_places(Places(**{option: tmp_path / name for option, name in places.items()}))
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert sorted(tmp_path.rglob("*")) == before
+def test_compressed_files(workdir):
+    """Files called .gz are compressed."""
+    (workdir / "in.yaml").write_text(NODE + pod("one"))
+    ran("replay", "in.yaml", "--output", "e.jsonl.gz", "--series", "s.csv.gz")
+    assert gzip.decompress((workdir / "e.jsonl.gz").read_bytes()).decode() == ran("replay", "in.yaml").out
+    assert gzip.decompress((workdir / "s.csv.gz").read_bytes()).startswith(b"time,pending,")
+
+
+def test_another_patch_level(workdir):
+    """A release is told if it is evaluated as another patch level."""
+    (workdir / "in.yaml").write_text(NODE + pod("one"))
+    err = ran("replay", "in.yaml", "--release", "1.27.99").err
+    assert err.startswith("warning: release 1.27.99 is evaluated as 1.27.14\n")
 
 
 @pytest.mark.parametrize("option", ["--series", "--output"])
@@ -188,12 +180,6 @@ def test_the_period_of_no_series(workdir):
     (workdir / "in.yaml").write_text(NODE + pod("one"))
     _, err = ran("replay", "in.yaml", "--series-every", "1s", status=2)
     assert err.splitlines()[-1] == "kubeclassic: --series-every needs --series"
-
-
-def test_a_device_is_written_to():
-    """Events can go to a device, which is no file that anything could be lost in."""
-    check_places(Places(events=Path(os.devnull)))
-    assert Path(os.devnull).is_char_device()
 
 
 # --- scenarios, traces and configurations -------------------------------------------------------------------

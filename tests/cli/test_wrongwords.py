@@ -403,7 +403,9 @@ def refusal(arguments):
     """
     told = ran(*arguments.split(), status=2)
     assert told.out == ""
-    return told.err.removeprefix("release 1.36 by default: no node says status.nodeInfo.kubeletVersion\n")
+    return told.err.removeprefix(
+        "release 1.36 by default: no node says a release in status.nodeInfo.kubeletVersion\n"
+    )
 
 
 @pytest.mark.parametrize(

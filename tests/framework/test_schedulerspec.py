@@ -2,7 +2,9 @@
 
 import pytest
 import yaml
+from msgspec.structs import fields
 
+from kubeclassic.api.meaning import ServerRules
 from kubeclassic.core.arrays.failures import Failures, Reason
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
@@ -65,6 +67,7 @@ def test_it_makes_the_same_scheduler_each_time():
             {"percentage_of_nodes_to_score": 101},
             "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
         ),
+        ({"policy_configmap_namespace": "a"}, "policy_configmap_namespace needs policy_configmap"),
         (
             {"release": "1.30", "gates": {"PodLevelResources": True}},
             "gates: unrecognized feature gate: PodLevelResources; ",
@@ -97,6 +100,24 @@ class Closed(Plugin):
     def filter(self, pod, nodes, cycle):
         """Reject."""
         return Failures.where(Reason("closed"), nodes.has_node)
+
+
+@pytest.mark.parametrize(
+    "release, gates, differs",
+    [
+        ("1.16", "", {"merges_label_keys", "takes_newest_class", "sums_what_is_said", "guards_everything"}),
+        ("1.16", "PodPriority=false", {field.name for field in fields(ServerRules)}),
+        ("1.26", "", {"merges_label_keys", "sums_what_is_said", "guards_everything"}),
+        ("1.30", "MatchLabelKeysInPodAffinity=true", set()),
+        ("1.32", "MatchLabelKeysInPodAffinity=false", {"merges_label_keys"}),
+        ("1.36", "", set()),
+    ],
+)
+def test_its_api_server(release, gates, differs):
+    """A release, with its gates, says what the API server makes of new objects; the newest has all that there
+    is."""
+    server = SchedulerSpec.of(options_of({"release": release, "gates": gates or None})).server
+    assert {field.name for field in fields(server) if not getattr(server, field.name)} == differs
 
 
 def test_unknown_names():

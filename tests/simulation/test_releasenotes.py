@@ -11,6 +11,7 @@ from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.framework.options import default_release
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
+from kubeclassic.simulation.input import UNUSED_SEED
 from kubeclassic.simulation.releasenotes import (
     CAPACITY_STAYS,
     NO_CSI_NODES,
@@ -95,7 +96,7 @@ def test_the_server_tells_where_no_node_does():
     """Without a version of a node that of the API server counts, and is named; one that is not known has
     a warning."""
     nodes = [kubelet("a", "")]
-    silent = "no node says status.nodeInfo.kubeletVersion"
+    silent = "no node says a release in status.nodeInfo.kubeletVersion"
     assert (
         auto_reason(ALL_RELEASES["1.28"], nodes, "v1.28.7")
         == f"release 1.28: {silent}, and the API server runs v1.28.7"
@@ -219,6 +220,13 @@ def test_fields_of_the_configuration():
         True,
         "plugin of the configuration does not count: 1.17 does not read the field",
     )
+
+
+@pytest.mark.parametrize("tie_break, lines", [("random", []), ("first", [UNUSED_SEED])])
+def test_a_seed(tie_break, lines):
+    """A seed that no tie-break draws by is told."""
+    found = kubeclassic.simulate([node("a"), pod("p")], kubeclassic.Framework(seed=3, tie_break=tie_break))
+    assert [warning.text for warning in found.warnings if "seed" in warning.text] == lines
 
 
 @pytest.mark.parametrize("version", ALL_RELEASES)

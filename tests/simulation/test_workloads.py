@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import explain, simulate, what_if
+from kubeclassic.exceptions import UnknownNameError
 from tests.support import manifests
 from tests.support.manifests import manifest
 
@@ -97,6 +98,12 @@ def test_one_of_a_dump_waits():
     assert "1 of 2 pods of ReplicaSet default/web find a node; p1 waits." in told(
         [node("n0"), *pods], "rs/web"
     )
+
+
+def test_a_name_without_its_kind():
+    """The kind of a workload that was left out is hinted at, however short the name is."""
+    with pytest.raises(UnknownNameError, match=r'got "w"; did you mean "deploy/w"\?$'):
+        explain([node("n0"), workload("Deployment", 1)], "w", "1.34")
 
 
 def test_alone_leaves_out_others():

@@ -171,7 +171,7 @@ def test_help_and_readme_name_the_line_that_dumps_all(root):
         ("v1.30.1", "release 1.30: the newest node runs v1.30.1"),
         ("v1.38.0", "release 1.36: the newest node runs v1.38.0, to which it is the nearest that is known"),
         ("v1.20.0", "release 1.20: the newest node runs v1.20.0"),
-        ("", "release 1.36 by default: no node says status.nodeInfo.kubeletVersion"),
+        ("", "release 1.36 by default: no node says a release in status.nodeInfo.kubeletVersion"),
     ],
 )
 @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
@@ -228,7 +228,7 @@ def test_auto_in_python():
         ),
         (
             "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
-            " [{topologyKey: z, matchLabelKeys: [a]}]}}",
+            " [{topologyKey: z, labelSelector: {}, matchLabelKeys: [a]}]}}",
             "matchLabelKeys of pod affinity",
         ),
     ],
@@ -236,9 +236,12 @@ def test_auto_in_python():
 def test_fields_that_the_release_does_not_read(told, spec, name):
     """Each field that the chosen release does not know is one line, with a count."""
     spec = yaml.safe_load(spec)
-    told.of(node("a"), pod("p", **spec), pod("q", **spec), options=("--release", "1.14"))
+    pods = [pod(name, labels={"a": "x"}, **spec) for name in ("p", "q")]
+    told.of(node("a"), *pods, options=("--release", "1.14"))
     (line,) = told.warnings(name)
     assert line.startswith("Pod default/p and 1 more: release 1.14 ignores ")
+    if name.startswith("matchLabelKeys of pod"):
+        assert told.of(node("a"), *pods, options=("--release", "1.31")).warnings(name) == []
 
 
 def test_gates_decide_too(told):

@@ -2,8 +2,10 @@
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
-from kubeclassic.api.controlplane import admit, with_defaults
+from kubeclassic.api.controlplane import admit, affinity_terms, with_defaults
+from kubeclassic.api.meaning import ServerRules
 from kubeclassic.api.objects import (
     Map,
     ObjectMeta,
@@ -135,6 +137,47 @@ def test_limit_ranges(metadata, node, cpu, outcome):
         assert str(found.objects[0].spec.containers[0].requests.get("cpu")) == outcome
 
 
+@pytest.mark.parametrize(
+    "cpu, whole, refused",
+    [("3", {}, None), ("5", {}, "but limit is 5"), ("3", {"limits": {"cpu": "6"}}, "but limit is 6")],
+)
+def test_bounds_of_pods(cpu, whole, refused):
+    """A bound of pods is held against the sum over the containers that say something, in place of which the
+    pod as a whole may have an amount; for older servers each has to say something."""
+    bounds = {
+        "kind": "LimitRange",
+        "metadata": {"name": "l"},
+        "spec": {"limits": [{"type": "Pod", "max": {"cpu": "4"}}]},
+    }
+    containers = [{"name": "a", "resources": {"limits": {"cpu": cpu}}}, {"name": "b"}]
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers, "resources": whole}}
+    known, item = (with_defaults(decode({"apiVersion": "v1", **each})) for each in (bounds, pod))
+    found = admit([item], [known])
+    bound = "maximum cpu usage per Pod is 4"
+    assert [reason for _, reason in found.refused] == ([f"{bound}, {refused}"] if refused else [])
+    older = admit([item], [known], server=ServerRules(sums_what_is_said=False)).refused
+    assert [reason for _, reason in older] == [f"{bound}.  No limit is specified"]
+
+
+@pytest.mark.parametrize(
+    "storage, refused",
+    [
+        ("1Gi", "minimum storage usage per PersistentVolumeClaim is 2Gi, but request is 1Gi"),
+        ("3Gi", ""),
+        ("5Gi", "maximum storage usage per PersistentVolumeClaim is 4Gi, but request is 5Gi"),
+    ],
+)
+def test_bounds_of_claims(storage, refused):
+    """A claim out of the bounds of its namespace is refused."""
+    limits = [{"type": "PersistentVolumeClaim", "min": {"storage": "2Gi"}, "max": {"storage": "4Gi"}}]
+    bounds = {"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": limits}}
+    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "c"}}
+    claim["spec"] = {"resources": {"requests": {"storage": storage}}}
+    known, item = (decode({"apiVersion": "v1", **each}) for each in (bounds, claim))
+    found = admit([item], [known])
+    assert "".join(reason for _, reason in found.refused) == refused
+
+
 # --- Default storage class ----------------------------------------------------------------------------------
 
 
@@ -166,8 +209,52 @@ def test_beta_annotation_is_a_class():
     assert admit([claim], [storage("fast")]).objects == (claim,)
 
 
-def test_two_defaults_are_refused():
-    """With two default classes a claim without class is refused."""
-    claim = PersistentVolumeClaim()
-    ((_, reason),) = admit([claim], [storage("a"), storage("b")]).refused
-    assert reason == "Internal error occurred: 2 default StorageClasses were found"
+@pytest.mark.parametrize("takes_newest_class", [True, False])
+def test_two_defaults(takes_newest_class):
+    """Of several default classes the newest counts, of these the first by name; older servers refuse the
+    claim."""
+    created = {"c": "2024-01-02T00:00:00Z", "b": "2024-01-02T00:00:00Z", "a": None}
+    classes = [
+        replace(item, metadata=replace(item.metadata, creation_timestamp=created[item.name]))
+        for item in map(storage, created)
+    ]
+    server = ServerRules(takes_newest_class=takes_newest_class)
+    found = admit([PersistentVolumeClaim()], classes, server=server)
+    if takes_newest_class:
+        assert [item.spec.storage_class_name for item in found.objects] == ["b"]
+    else:
+        assert found.refused[0][1] == "Internal error occurred: 3 default StorageClasses were found"
+
+
+# --- Label keys of pod affinity -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("merges, wanted", [(True, ["k", "hash", "team"]), (False, ["k"])])
+def test_label_keys(merges, wanted):
+    """The values of a new pod's label keys are added to the selectors of its terms, each once; terms without a
+    selector and labels that it lacks stay out."""
+    term = yaml.safe_load("""
+    topologyKey: zone
+    labelSelector: {matchExpressions: [{key: k, operator: Exists}]}
+    matchLabelKeys: [hash, none]
+    mismatchLabelKeys: [team]
+    """)
+    terms = {
+        "requiredDuringSchedulingIgnoredDuringExecution": [term, {**term, "labelSelector": None}],
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": term}],
+    }
+    metadata = {"name": "p", "labels": {"hash": "h", "team": "t"}}
+    spec = {"containers": [{"name": "c"}], "affinity": {"podAffinity": terms, "podAntiAffinity": terms}}
+    pod = decode({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    server = ServerRules(merges_label_keys=merges)
+    (once,) = admit([pod], server=server).objects
+    (again,) = admit([once], server=server).objects
+    assert once == again
+    selectors = [item.label_selector for item in affinity_terms(once)]
+    assert selectors.count(None) == 2
+    for selector in filter(None, selectors):
+        assert [part.key for part in selector.match_expressions] == wanted
+        assert [(part.operator, *part.values) for part in selector.match_expressions[1:]] == [
+            ("In", "h"),
+            ("NotIn", "t"),
+        ][: len(wanted) - 1]

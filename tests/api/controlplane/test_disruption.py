@@ -4,19 +4,21 @@ import pytest
 import yaml
 
 from kubeclassic.api.controlplane import with_budgets, with_disruptions
-from tests.support.build import manifest, obj, pod
+from tests.support.build import manifest, obj, owned_by, pod
 
 READY = [("a", "True"), ("a", "True"), ("a", "False"), ("", None)]
 """The pods of a budget: their node, and their condition Ready."""
 
 
-def pods(given=READY, **status):
-    """Pods with the label app=web."""
+def pods(given=READY, kind="ReplicaSet", deleted=0, **status):
+    """Pods with the label app=web, of a controller; the first *deleted* ones are being deleted."""
+    gone = {"deletionTimestamp": "2024-01-01T00:00:00Z"}
     return [
         pod(
             f"p{at}",
             on=node,
             labels={"app": "web"},
+            metadata={**(owned_by(kind) if kind else {}), **(gone if at < deleted else {})},
             status={**status, "conditions": [{"type": "Ready", "status": ready}] if ready else []},
         )
         for at, (node, ready) in enumerate(given)
@@ -46,6 +48,19 @@ def test_what_the_spec_allows(text, desired, allowed):
         desired,
         allowed,
     )
+
+
+@pytest.mark.parametrize("text", ["maxUnavailable: 1", "minAvailable: 50%", "minAvailable: 2"])
+@pytest.mark.parametrize(
+    "kind, deleted, allowed",
+    [("ReplicaSet", 1, [1, 1, 1]), ("StatefulSet", 1, [0, 1, 1]), ("Job", 0, [0, 0, 2]), ("", 0, [0, 0, 2])],
+)
+def test_the_replicas_of_controllers(text, kind, deleted, allowed):
+    """Shares, and what may be unavailable, are of the replicas that controllers ask for; where there are no such
+    numbers, nothing is allowed."""
+    ready = pods([("a", "True")] * 4, kind, deleted)
+    index = ["maxUnavailable: 1", "minAvailable: 50%", "minAvailable: 2"].index(text)
+    assert with_disruptions(budget(text), ready).disruptions_allowed == allowed[index]
 
 
 def test_finished_pods_are_none():

@@ -127,6 +127,15 @@ def test_deleted_pods_are_replaced():
     assert names(expand([workload("ReplicaSet", replicas=1)], pods=[going])) == ["x/web-1"]
 
 
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "Deployment", "DaemonSet", "Job"])
+def test_deleted_workloads_make_nothing(kind):
+    """A workload that is being deleted makes no pods any more."""
+    given = workload(kind)
+    going = {**given, "metadata": {**given["metadata"], "deletionTimestamp": "2024-01-01T00:00:00Z"}}
+    assert expand([given], nodes("a"))
+    assert expand([going], nodes("a")) == []
+
+
 def test_expanding_again_adds_nothing():
     """Pods that were made count in the next expansion."""
     given = [
@@ -191,7 +200,11 @@ def test_ordinals_and_claims():
         ("data", "data-web-1"),
         ("tmp", None),
     ]
-    assert pod.labels == {"app": "web", "statefulset.kubernetes.io/pod-name": "web-1"}
+    assert pod.labels == {
+        "app": "web",
+        "statefulset.kubernetes.io/pod-name": "web-1",
+        "apps.kubernetes.io/pod-index": "1",
+    }
 
 
 def test_present_pods_and_claims_are_kept():
@@ -203,7 +216,10 @@ def test_present_pods_and_claims_are_kept():
         ordinals={"start": 5},
         volumeClaimTemplates=[{"metadata": {"name": "data"}}],
     )
-    assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == ["x/web-6"]
+    there = [owned("StatefulSet", "web", "web-5")]
+    assert names(expand([given], pods=there, claims=[claim])) == ["x/web-6"]
+    (made,) = expand([{**given, "status": {"updateRevision": "web-7"}}], pods=there, claims=[claim])
+    assert made.labels["controller-revision-hash"] == "web-7"
 
 
 NOT_A = yaml.safe_load("""
@@ -276,15 +292,14 @@ def test_unschedulable_nodes_get_one():
 
 
 def test_nodes_with_a_pod_get_none():
-    """A node with a daemon, bound or only tied to it, gets no second one."""
+    """A node with a daemon, bound or only tied to it, gets no second one, not even while it is being
+    deleted."""
     (tied,) = pods(expand([workload("DaemonSet")], nodes("b")))
-    assert names(
-        expand(
-            [workload("DaemonSet")],
-            nodes("a", "b", "c"),
-            [owned("DaemonSet", "web", "p", node_name="a"), tied],
-        )
-    ) == ["x/web-c"]
+    there = owned("DaemonSet", "web", "p", node_name="a")
+    going = replace(there, metadata=replace(there.metadata, deletion_timestamp="2024-01-01T00:00:00Z"))
+    for daemon in (there, going):
+        made = expand([workload("DaemonSet")], nodes("a", "b", "c"), [daemon, tied])
+        assert names(made) == ["x/web-c"]
 
 
 @pytest.mark.parametrize(

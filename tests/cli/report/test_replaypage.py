@@ -161,6 +161,20 @@ def test_the_events_stay_as_they_are(tmp_path):
     assert "No pod came." in html
 
 
+def test_resources_that_end_alike(tmp_path):
+    """Each of two resources with one short name has its line in the charts."""
+    allocatable = "{cpu: 2, pods: 9, nvidia.com/gpu: 2, amd.com/gpu: 2}"
+    (tmp_path / "a.yaml").write_text(
+        f"kind: Node\nmetadata: {{name: a}}\nstatus: {{allocatable: {allocatable}}}\n---\n"
+        "kind: Pod\nmetadata: {name: p, annotations: {kubeclassic/run-time: 10s}}\n"
+        "spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1, amd.com/gpu: 1}}}]}\n"
+    )
+    assert run(["replay", str(tmp_path / "a.yaml"), "--report", str(tmp_path / "a.html")]) == 0
+    charts = (tmp_path / "a.html").read_text().partition('id="over-time"')[2].partition("</section>")[0]
+    assert "nvidia.com/gpu" in charts
+    assert "amd.com/gpu" in charts
+
+
 def test_places_are_checked_first(tmp_path):
     """A page that cannot be written is refused before anything runs."""
     out, err = ran(

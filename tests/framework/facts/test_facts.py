@@ -24,7 +24,7 @@ from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS
 from tests.support.factshows import answer_of, answers, cut_down, differs, sides
 
-AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
+AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.", "server")
 """Cells of what is around a decision: the queue, events and the API server."""
 NAMED = (
     *(

@@ -5,9 +5,8 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, drain
-from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.plan import DrainMove
-from tests.support import volumebuild
+from tests.support import manifests, volumebuild
 from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
@@ -398,6 +397,16 @@ def test_an_edited_budget():
     assert not beside(*pods(5), made, edits=["pdb b labels.a=b"]).can
 
 
+def test_an_edited_budget_among_manifests():
+    """All pods count for an edited budget, however the cluster is given."""
+    spec = {**WEB, "minAvailable": 2}
+    budget = manifest("PodDisruptionBudget", "b", apiVersion="policy/v1", namespace="default", spec=spec)
+    owner = owned_by("ReplicaSet")
+    given = [*map(manifests.node, "ab"), *(manifests.pod(x, app="web", on="a", metadata=owner) for x in "pq")]
+    assert not drain([*given, budget], "a").can
+    assert drain([*given, budget], "a", edits=["pdb b minAvailable=1"]).can == ["a"]
+
+
 def test_none_allowed():
     """A budget that allows none keeps the node from going, for ever."""
     found = beside(*pods(2), budget("b", "web", 0))
@@ -423,11 +432,14 @@ def test_two_budgets():
     )
 
 
-@each_release
-def test_empty_selectors(release):
-    """An empty selector selects all pods of the namespace in policy/v1, and none before."""
-    older = ALL_RELEASES[release].client.resources["PodDisruptionBudget"] != "policy/v1"
-    assert bool(beside(*pods(1), bare_budget({"selector": {}}), release=release).can) == older
+@pytest.mark.parametrize(
+    "release, guards", [("1.16", False), ("1.26", False), ("1.27", True), ("1.36", True)]
+)
+def test_empty_selectors(release, guards):
+    """An empty selector selects all pods of the namespace from 1.27 on, also those without labels, and none
+    before."""
+    leaving = pod("p", on="a", metadata=owned_by())
+    assert bool(beside(leaving, bare_budget({"selector": {}}), release=release).can) != guards
 
 
 @pytest.mark.parametrize(

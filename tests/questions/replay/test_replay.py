@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs import DELETE, DRAIN, FAIL, RECOVER, UPDATE
+from kubeclassic.questions.replay.inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES
@@ -319,6 +319,12 @@ def test_a_drained_node_is_empty_and_stays_so():
     assert [life.key for life in made.waiting] == ["default/two"]
 
 
+def test_a_node_with_annotated_times():
+    """A node that comes at its annotated time is told as one of a recording is; one from the start is not."""
+    records = played(replay(*there(small()), Event(3, ADD, small("b")), at(4, small("c"))))
+    assert told(records, "NodeAdded") == [(3, "b"), (4, "c")]
+
+
 def test_an_unknown_node():
     """A failure of a node that is not there is bad input."""
     with pytest.raises(ManifestError, match="test: Fail: expected a node that exists at that time, got b"):
@@ -418,6 +424,30 @@ class TestVolumes:
         records = played(replay(*events, release=release, provisioning=10))
         assert told(records, "VolumeProvisioned") == [(10, "pvc-default-data")]
         assert 10 <= told(records, "Bound")[0][0] <= 12
+
+    def test_a_claim_is_bound_to_the_nearest_volume(self):
+        """Of the volumes that satisfy a claim one with the fewest access modes counts, of these the
+        smallest."""
+        volumes = [
+            obj(
+                manifest(
+                    "PersistentVolume",
+                    name,
+                    spec={
+                        "storageClassName": "now",
+                        "capacity": {"storage": size},
+                        "accessModes": ["ReadWriteOnce", *more],
+                    },
+                )
+            )
+            for name, size, more in [
+                ("shared", "1Gi", ["ReadWriteMany"]),
+                ("large", "3Gi", []),
+                ("small", "2Gi", []),
+            ]
+        ]
+        records = played(replay(*there(small(), self.NOW, *volumes, self.claim("data", "now"))))
+        assert [record["volume"] for record in of_event(records, "VolumeBound")] == ["small"]
 
     @each_release
     def test_two_pods_share_out_local_volumes(self, release):

@@ -139,6 +139,17 @@ def test_an_added_plugin_brings_its_pre_score():
     assert [row["placed"] for row in kubeclassic.sweep({"cluster": cluster, "grid": grid}).rows] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("grid, placed", [({"seed": 0}, [0]), ({"release": ["auto", "1.29.99"]}, [0, 1])])
+def test_the_release_of_the_nodes(grid, placed):
+    """A run that names no release, or auto, is of that of the nodes; another patch level is told."""
+    status = {"allocatable": {"cpu": "4", "pods": "10"}, "nodeInfo": {"kubeletVersion": "v1.28.1"}}
+    sidecar = {"initContainers": [{"name": "s", "restartPolicy": "Always"}], "containers": [{"name": "c"}]}
+    cluster = [manifest("Node", "a", status=status), manifest("Pod", "p", spec=sidecar)]
+    found = kubeclassic.sweep({"cluster": cluster, "grid": grid, "objectives": ["placed"]})
+    assert [row["placed"] for row in found.rows] == placed
+    assert ["evaluated as" in str(warning) for warning in found.warnings].count(True) == len(placed) - 1
+
+
 def test_edits_count():
     """Edits change objects before a run."""
     grid = {"set": [None, "pod * requests.cpu=64"]}

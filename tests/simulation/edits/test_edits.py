@@ -199,6 +199,50 @@ def test_replica_sets_follow_their_deployment(tmp_path, edit, counts, cpu):
     assert not any(pod.spec.containers[0].requests for pod in older)
 
 
+CORDON = "node.kubernetes.io/unschedulable"
+SCALED = {
+    "replicaset w replicas=2": {"w-1", "w-3"},
+    "deploy w replicas=2": {"w-1", "w-3"},
+    "sts w replicas=2": {"w-1", "w-2"},
+    "job w parallelism=2": {"w-1", "w-3"},
+    "job w suspend=true": set(),
+    "job w labels.a=b": {"w-0", "w-1", "w-2", "w-3"},
+}
+"""Edit -> the pods that are left of four."""
+
+
+@pytest.mark.parametrize("edit, left", SCALED.items())
+def test_scaling_down(tmp_path, edit, left):
+    """Pods that are too many go: first those without a node, not ready, of a low cost or beside others, then the
+    newest; of a StatefulSet those beyond its numbers."""
+    kind = {"deploy": "Deployment", "sts": "StatefulSet", "job": "Job"}.get(edit.split()[0], "ReplicaSet")
+    how = {"parallelism": 4, "completions": 8} if kind == "Job" else {"replicas": 4}
+    spec = {**how, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE, "ordinals": {"start": 1}}
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    given = [manifest(kind, "w", apiVersion=version, spec=spec)]
+    owner = "ReplicaSet" if kind == "Deployment" else kind
+    cost = "controller.kubernetes.io/pod-deletion-cost"
+    created = "2024-01-0{}T00:00:00Z".format
+    for at, (host, marks) in enumerate([("", {}), ("a", {}), ("a", {cost: "-1"}), ("b", {})]):
+        metadata = owned_by(owner, "w", "", apiVersion=version) | {"annotations": marks}
+        metadata |= {"labels": {"app": "d"}, "creationTimestamp": created(at + 1)}
+        pod_spec = {"nodeName": host, "containers": CONTAINERS}
+        given.append(manifest("Pod", f"w-{at}", metadata=metadata, spec=pod_spec))
+    found = scenario(tmp_path, edit, given=[*NODES, *given])
+    everyone = [*found.pending, *(item for item in found.objects if isinstance(item, Pod))]
+    assert {item.name for item in everyone} & {f"w-{at}" for at in range(4)} == left
+
+
+@pytest.mark.parametrize(
+    "edit, taints",
+    [("unschedulable=false", []), ("unschedulable-", []), ("labels.a=b", [f"{CORDON}:NoSchedule"])],
+)
+def test_uncordoned(tmp_path, edit, taints):
+    """A node that is made schedulable loses the taint of those that are not."""
+    cordoned = scenario(tmp_path, "node a unschedulable=true taints-=t", f"node a {edit}")
+    assert [f"{taint.key}:{taint.effect}" for taint in node(cordoned, "a").spec.taints] == taints
+
+
 @pytest.mark.parametrize("kind", ["StatefulSet", "ReplicaSet", "Deployment"])
 def test_a_workload_is_counted_once(tmp_path, kind):
     """A workload that is also an object is one, and its name may be one that it gets."""

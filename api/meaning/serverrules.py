@@ -1,0 +1,24 @@
+"""The differences between API servers in the admission of new objects and of evictions."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class ServerRules(Struct, frozen=True, kw_only=True):
+    """The differences between API servers of several releases, as the newest one has them by default."""
+
+    keeps_priorities: bool = True
+    """Pods keep their priorities: gate PodPriority."""
+    merges_label_keys: bool = True
+    """Label keys of pod affinity become part of its selectors: gate MatchLabelKeysInPodAffinity."""
+    takes_newest_class: bool = True
+    """Of several default StorageClasses the newest counts (no: a claim without a class is refused)."""
+    sums_what_is_said: bool = True
+    """The sum over containers, which a LimitRange bounds, is of those that say something (no: a resource of
+    which one says nothing has no sum)."""
+    guards_everything: bool = True
+    """A budget with an empty selector guards all pods of its namespace from evictions (no: none)."""
+
+
+NEWEST_SERVER = ServerRules()
