@@ -15,6 +15,7 @@ import attrs
 from ..api.objects import Pod
 
 UNSCHEDULABLE = "Unschedulable"
+Forms = tuple[tuple[str, str], ...]
 
 
 @attrs.frozen(repr=False)
@@ -35,6 +36,13 @@ class Failure:
     def is_rejection(self) -> bool:
         """Whether the pod was rejected; otherwise something went wrong."""
         return self.reason == UNSCHEDULABLE
+
+
+def point_error(forms: Forms, point: str, plugin: str, pod: Pod, text: str) -> str:
+    """The words for an error of *plugin* at an extension point after the decision; *forms*: of points whose
+    wording differs."""
+    written = dict(forms).get(point, 'running {point} plugin "{plugin}": {text}')
+    return written.format(point=point, plugin=plugin, pod=pod.name, namespace=pod.namespace, text=text)
 
 
 class Waiting(Protocol):
@@ -121,6 +129,10 @@ class BindingCycle(ABC):
     @abstractmethod
     def waits_for_claims(self, pod: Pod) -> bool:
         """Whether the binding waits until the pod's claims have their volumes."""
+
+    def volume_seconds(self, pod: Pod) -> int | None:
+        """The longest wait for the volumes of *pod*; None: no plugin has one of its own."""
+        return None
 
     def device_wait(self, pod: Pod) -> DeviceWait | None:
         """The wait for the devices of *pod*; None: there are none to wait for."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeGuard
 import attrs
 
 from ...api.objects import Pod
-from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
+from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure, point_error
 from ...core.decision import SUCCESS, FitError, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
@@ -56,11 +56,9 @@ def _fit_error(status: Status, step: str, release: Release) -> Status | None:
 
 
 def _error(status: Status, point: str, plugin: Plugin, cycle: FrameworkCycle) -> Status:
-    written = dict(cycle.release.framework.point_errors).get(
-        point, 'running {point} plugin "{plugin}": {text}'
+    return error(
+        point_error(cycle.release.framework.point_errors, point, plugin.name, cycle.pod, status.message)
     )
-    names = {"plugin": plugin.name, "pod": cycle.pod.name, "namespace": cycle.pod.namespace}
-    return error(written.format(point=point, text=status.message, **names))
 
 
 @attrs.define(eq=False, repr=False)
@@ -195,6 +193,11 @@ class FrameworkBinding(BindingCycle):
         return self.engine.release.framework.assumes_volumes_first or any(
             isinstance(plugin, VolumeBinding) for plugin in self.profile_of(pod).points["preBind"]
         )
+
+    def volume_seconds(self, pod: Pod) -> int | None:
+        plugins = self.profile_of(pod).points["preBind"]
+        args = next((plugin.args for plugin in plugins if isinstance(plugin, VolumeBinding)), None)
+        return None if args is None else args.bind_timeout_seconds
 
     def device_wait(self, pod: Pod) -> DeviceWait | None:
         plugins = self.profile_of(pod).points["preBind"]

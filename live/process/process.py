@@ -260,6 +260,7 @@ class Process:
         engine.on_phase = metrics.phase_ended
         state.queue.on_incoming = lambda queue, event: metrics.feed("incoming", 1, queue=queue, event=event)
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
+        self.scheduler.volumes.timeout = self.settings.volume_seconds
         self.informers = informers_of(engine.release, engine.gates, link, state, self.log.again)
         election = self.settings.election
         thread = self.lease_thread

@@ -26,6 +26,9 @@ LOOK = 0.01
 MOST_WAITING = 1000
 MOST_REMEMBERED = 4096
 """The number of recent events that are remembered, to count equal ones."""
+BURST = 25
+REFILL = 300.0
+"""The most events of one reason about one object that are sent at once, and the seconds until one more is."""
 MOST_TRIES = 12
 PAUSE = 10.0
 """The most tries to send an event when no answer comes, and the seconds between two. Any answer ends the
@@ -49,8 +52,9 @@ About = Pod | Reference
 class Recorder:
     """A recorder of events, which never waits and never fails. This one loses them."""
 
-    def event(self, about: About, type: str, reason: str, text: str) -> None:
-        """Record what happened to *about*. *type* is ``Normal`` or ``Warning``."""
+    def event(self, about: About, type: str, reason: str, text: str, by: str = "") -> None:
+        """Record what happened to *about*. *type* is ``Normal`` or ``Warning``; *by*: the scheduler that did
+        it, where a pod asks for another one."""
 
 
 def in_seconds(time: float) -> str:
@@ -69,8 +73,10 @@ class Events(Recorder):
     """Called for each event that is lost, as too many wait."""
     wall: Callable[[], float] = time.time
     component: str = ""
-    """The component that reports them."""
+    """The component that reports those that are not about pods."""
     _sent: OrderedDict[object, Manifest] = Factory(OrderedDict)
+    _budgets: OrderedDict[object, tuple[float, float]] = Factory(OrderedDict)
+    """Object and reason -> how many events could be sent at a time, and that time."""
     _waiting: deque[Manifest] = Factory(deque)
     _awake: asyncio.Event = Factory(asyncio.Event)
     _last_name: int = 0
@@ -78,7 +84,7 @@ class Events(Recorder):
     _is_dropping: bool = False
     """Events were lost since the queue was empty."""
 
-    def event(self, about: About, type: str, reason: str, text: str) -> None:
+    def event(self, about: About, type: str, reason: str, text: str, by: str = "") -> None:
         if len(self._waiting) >= MOST_WAITING:
             # Count an event that is lost, and say so, once for all of a burst.
             self.on_drop()
@@ -89,6 +95,7 @@ class Events(Recorder):
                 )
             return
         if isinstance(about, Pod):
+            by = by or about.scheduler_name
             meta = about.metadata
             about = Reference(
                 kind="Pod",
@@ -98,6 +105,7 @@ class Events(Recorder):
                 uid=meta.uid,
                 resource_version=meta.resource_version,
             )
+        component = by or self.component
         now = self.wall()
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
         self._last_name = max(self._last_name + 1, round(now * 1e9))
@@ -111,12 +119,12 @@ class Events(Recorder):
                 "involvedObject": msgspec.to_builtins(about),
                 "reason": reason,
                 "message": text,
-                "source": {"component": self.component},
+                "source": {"component": component},
                 "firstTimestamp": timestamp,
                 "lastTimestamp": timestamp,
                 "count": 1,
                 "type": type,
-                "reportingComponent": self.component,
+                "reportingComponent": component,
                 "reportingInstance": "",
             }
         )
@@ -146,6 +154,9 @@ class Events(Recorder):
                 self._sent[key] = event
                 if len(self._sent) > MOST_REMEMBERED:
                     self._sent.popitem(last=False)
+                if not self._has_budget(key[:-1]):
+                    self._is_sending = False
+                    continue
                 for tries_left in reversed(range(MOST_TRIES)):
                     if await self._is_answered(event):
                         break
@@ -156,6 +167,18 @@ class Events(Recorder):
                     self.say(f"Unable to write event {text} (retry limit exceeded!)")
                 self._is_sending = False
             self._is_dropping = False
+
+    def _has_budget(self, key: object) -> bool:
+        """Whether one more event of *key* may be sent. Upstream: EventSourceObjectSpamFilter of client-go, which
+        counts all reasons together; Scheduled would then be lost."""
+        now = loop_time()
+        budget, since = self._budgets.pop(key, (BURST, now))
+        budget = min(BURST, budget + (now - since) / REFILL)
+        may_send = budget >= 1
+        self._budgets[key] = budget - may_send, now
+        if len(self._budgets) > MOST_REMEMBERED:
+            self._budgets.popitem(last=False)
+        return may_send
 
     async def drain(self, seconds: float) -> int:
         """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the

@@ -49,6 +49,7 @@ class ComponentSettings:
     scheduler_name: str = ""
     leader_election: LeaderElection = Factory(LeaderElection)
     client_connection: ClientConnection = Factory(ClientConnection)
+    bind_timeout_seconds: int = 600
     healthz_bind_address: str | None = None
     metrics_bind_address: str | None = None
 
@@ -148,6 +149,8 @@ class RunSettings:
     election: ElectionSettings | None = None
     """None: no leader is elected."""
     listeners: tuple[Listening, ...] = ()
+    volume_seconds: int = 600
+    """The longest wait for the volumes of a pod, where its profile names none."""
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
     log_level: int = 0
@@ -185,6 +188,7 @@ def read_settings(
             for listener in _listeners(flags, surroundings)
             if not is_dry or PLACES[bool(listener.certificate)] & set(texts)
         ),
+        volume_seconds=surroundings.bind_timeout_seconds,
         longest_parked=flags.of(PARKED, 0.0) if PARKED in texts else None,
         log_level=flags.of("v", 0),
         log_form=form,

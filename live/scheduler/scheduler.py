@@ -21,14 +21,14 @@ from typing import Any
 
 from attrs import define, field
 
-from ...api.objects import JsonObject, Pod
-from ...core.bindingcycle import Failure
+from ...api.objects import JsonDict, JsonObject, Pod
+from ...core.bindingcycle import Failure, point_error
 from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Preemption
 from ...core.driver import Attempt, Driver
 from ...core.queue.backoff import SECOND, QueuedPod
 from ...exceptions import CacheError, ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
-from ..client.api import ApiError
+from ..client.api import NOT_THERE, ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
 from .state import (
     LiveState,
@@ -58,8 +58,10 @@ class Consequences:
 
     def say(self, victim: Pod, preemptor: Pod, node_name: str) -> None:
         """Record an event on *victim*: it is preempted."""
-        text = self.state.release.live.preempted_text.format(pod=preemptor.key, node=node_name)
-        self.state.recorder.event(victim, "Normal", "Preempted", text)
+        text = self.state.release.live.preempted_text.format(
+            pod=preemptor.key, uid=preemptor.uid, node=node_name
+        )
+        self.state.recorder.event(victim, "Normal", "Preempted", text, preemptor.scheduler_name)
 
     async def tried(self, pod: Pod, what: str, write: Coroutine[Any, Any, object]) -> bool:
         """Whether *write* worked; else a warning says *what* could not be done."""
@@ -198,6 +200,7 @@ class FrameworkConsequences(Consequences):
         state.touch()
         if current is not None and not current.node_name:
             item = item.read_again(current)
+            pod = current if state.release.live.patches_latest else pod
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(item, state.queue.cycle)
         else:
@@ -210,9 +213,7 @@ class FrameworkConsequences(Consequences):
         text = text if len(raw) <= MAX_NOTE else raw[: MAX_NOTE - 4].decode("utf-8", "ignore") + " ..."
         state.recorder.event(pod, "Warning", "FailedScheduling", text)
         before = status_of(pod)
-        after = with_condition(
-            before, NewCondition(reason=failure.reason, message=failure.text), state.timestamp
-        ) or dict(before)
+        after = self._with_condition(pod, reason=failure.reason, message=failure.text) or dict(before)
         if nominated is not None:
             after = with_nomination(after, nominated)
         patch = self._patch(pod, before, after, "cannot update the status")
@@ -221,6 +222,21 @@ class FrameworkConsequences(Consequences):
             state.spawn(patch)
         else:
             await patch
+
+    def _with_condition(self, pod: Pod, **condition: str) -> JsonDict | None:
+        """The status of *pod* with a condition, as :func:`~.state.with_condition`."""
+        state = self.state
+        noted = state.engine.enabled("PodObservedGenerationTracking")
+        return with_condition(
+            status_of(pod),
+            NewCondition(**condition, generation=pod.metadata.generation if noted else 0),
+            state.timestamp,
+        )
+
+    async def expect(self, pod: Pod, host: str) -> None:
+        """Tell others the node of *pod*, whose binding takes time."""
+        before = status_of(pod)
+        await self._patch(pod, before, with_nomination(before, host), "cannot be nominated")
 
     async def _patch(self, pod: Pod, before: JsonObject, after: JsonObject, what: str) -> None:
         await self.tried(pod, what, self.state.api.patch_status(pod, status_patch(before, after)))
@@ -248,7 +264,8 @@ class FrameworkConsequences(Consequences):
         error = await self._evict(victims[:-1], pod, plan)
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
         state.queue.hold_back(pod, False)
-        error = await self._evict(victims[-1:], pod, plan) or error
+        if error is None or not state.release.live.spares_victims:
+            error = await self._evict(victims[-1:], pod, plan) or error
         result = "success" if error is None else "error"
         state.observer.feed("background time", state.now() - began, result=result)
         state.observer.feed("background", 1, result=result)
@@ -267,28 +284,37 @@ class FrameworkConsequences(Consequences):
     async def _evict(self, victims: Sequence[Pod], preemptor: Pod, plan: Preemption) -> str | None:
         """Mark and delete *victims* at the same time; returns the first error."""
         state = self.state
+        cells = state.release.live
+        # Releases without this gate are older, or mark always.
+        marks = state.engine.gates.get(
+            "PodDisruptionConditions", state.release.framework.waits_for_preempted_alone
+        )
 
         async def evict(victim: Pod) -> str | None:
-            if not state.binding.preempt(victim, preemptor):
+            is_told = state.binding.preempt(victim, preemptor)
+            if not is_told and cells.ends_pre_bind and victim.uid in state.pre_bound:
+                is_told = state.pre_bound[victim.uid] = True
+            if not is_told:
                 await state.leading()
+                # Upstream: the patch was made from the preemptor's status, and removed conditions and addresses
+                # of the victim. Here it adds the condition alone.
+                reason, text = cells.disruption
+                after = self._with_condition(
+                    victim,
+                    type="DisruptionTarget",
+                    status="True",
+                    reason=reason,
+                    message=text.format(scheduler=preemptor.spec.scheduler_name),
+                )
                 try:
-                    if state.engine.enabled("PodDisruptionConditions"):
-                        # Upstream: the patch was made from the preemptor's status, and removed conditions and
-                        # addresses of the victim. Here it adds the condition alone.
-                        condition = NewCondition(
-                            type="DisruptionTarget",
-                            status="True",
-                            reason="PreemptionByScheduler",
-                            message=f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod",
-                        )
-                        before = status_of(victim)
-                        after = with_condition(before, condition, state.timestamp)
-                        if after is not None:
-                            await state.api.patch_status(victim, status_patch(before, after))
+                    if marks and after is not None:
+                        await state.api.patch_status(victim, status_patch(status_of(victim), after))
                     await state.api.delete_pod(victim)
                 except ApiError as error:
-                    return str(error)
-            self.say(victim, preemptor, plan.node or "")
+                    return None if cells.spares_victims and error.status == NOT_THERE else str(error)
+            # Upstream: says so from the release on in which such victims are not deleted.
+            in_memory = " (in kube-scheduler memory)." if is_told and cells.ends_pre_bind else ""
+            self.say(victim, preemptor, f"{plan.node}{in_memory}")
             return None
 
         outcomes = await asyncio.gather(*map(evict, victims))
@@ -462,6 +488,12 @@ class LiveScheduler(Driver):
         def on_end() -> None:
             loop.call_soon_threadsafe(ended.set)
 
+        if state.engine.enabled("NominatedNodeNameForExpectation"):
+            assert isinstance(self.consequences, FrameworkConsequences)
+            template = state.engine.template_of(attempt.pod)
+            has_devices = template.spec.resource_claims or template.device_resources
+            if waiting is not None or attempt.needs_volumes or has_devices:
+                await self.consequences.expect(attempt.pod, attempt.host)
         if waiting is not None:
             waiting.on_end = on_end
             while not waiting.is_over:
@@ -485,21 +517,30 @@ class LiveScheduler(Driver):
         if not attempt.needs_volumes:
             return None
         state = self.state
-        plugin = 'running PreBind plugin "VolumeBinding": ' if state.engine.profiles else ""
+        release = state.release
+        is_plugin = bool(state.engine.profiles) and not release.framework.assumes_volumes_first
         began = state.now()
         text = ""
+        uid = attempt.pod.uid
+        state.pre_bound[uid] = False
         try:
             await self.volumes.bind(attempt.pod.bound_to(attempt.host))
         except NotWritten as error:
-            text = f"{plugin}{error}"
+            text = str(error)
         except NotBound as error:
-            text = f"{plugin}binding volumes: {error}" if plugin else str(error)
+            text = f"{release.live.unbound_text}{error}"
+        finally:
+            del state.pre_bound[uid]
         await state.free()
         if not text:
             state.observer.feed("volume", state.now() - began, operation="bind")
             return None
         state.observer.feed("volume error", 1, operation="bind")
-        return state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
+        if not is_plugin:
+            return Failure(text, "VolumeBindingFailed")
+        return state.binding.failure(
+            point_error(release.framework.point_errors, "PreBind", "VolumeBinding", attempt.pod, text)
+        )
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
         self._tell_end(attempt, "PreBind", attempt.allowed, failure)
@@ -518,7 +559,9 @@ class LiveScheduler(Driver):
         reason = None if self.claims is None else await self.claims.write(self.claims.taken())
         reason = reason or await self._until_ready(pod, host)
         if reason is not None:
-            return state.binding.failure(f'running PreBind plugin "DynamicResources": {reason}')
+            return state.binding.failure(
+                point_error(state.release.framework.point_errors, "PreBind", "DynamicResources", pod, reason)
+            )
         await state.leading()
         asked_at = state.now()
         error = await self._request(pod, host)
@@ -527,14 +570,15 @@ class LiveScheduler(Driver):
         lasts = state.release.live.assumed_pods_expire
         if lasts is not None:
             state.engine.cache.finish_binding(pod.bound_to(host), state.clock.seconds, lasts)
-        failure = None if error is None else state.binding.failure(error)
+        rejected = state.release.live.rejected_text
+        attempt.said, said = ("", rejected) if state.engine.profiles else (rejected, "")
+        failure = None if error is None else state.binding.failure(f"{said}{error}")
         self._tell_end(attempt, "Bind", asked_at, failure)
         if failure is None:
             state.observer.bound(attempt.item, state.now(), attempt.began, asked_at)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {host}")
-        attempt.said = "" if state.engine.profiles else "Binding rejected: "
         return failure
 
     async def _until_ready(self, pod: Pod, host: str) -> str | None:
@@ -551,9 +595,12 @@ class LiveScheduler(Driver):
             f"waiting for binding conditions for device on node {host}",
         )
         end = state.now() + wait.binding_seconds
-        while (reason := wait.readiness(pod)) is None and state.now() < end:
+        state.pre_bound[pod.uid] = False
+        while (reason := wait.readiness(pod)) is None and state.now() < end and not state.pre_bound[pod.uid]:
             await asyncio.sleep(DEVICE_POLL)
             await state.free()
+        if state.pre_bound.pop(pod.uid):
+            return "context canceled"
         return None if reason == "" else reason or wait.late_text
 
     async def _request(self, pod: Pod, host: str) -> str | None:
@@ -573,7 +620,9 @@ class LiveScheduler(Driver):
                 )
                 if current is not None and current.uid == pod.uid and current.node_name == host:
                     return None
-            return f'running Bind plugin "DefaultBinder": {error}' if state.engine.profiles else str(error)
+            if not state.engine.profiles:
+                return str(error)
+            return point_error(state.release.framework.point_errors, "Bind", "DefaultBinder", pod, str(error))
         except ExtenderError as error:
             return str(error)
         return None

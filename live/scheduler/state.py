@@ -229,6 +229,8 @@ class NewCondition:
     message: str = ""
     probed: str | None = None
     """Its lastProbeTime."""
+    generation: int = 0
+    """The generation of the pod, where the release notes it."""
 
 
 def with_condition(status: JsonObject, condition: NewCondition, now: str) -> JsonDict | None:
@@ -249,6 +251,8 @@ def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Jso
     }
     if old and all((old.get(name) or None) == (value or None) for name, value in new.items()):
         return None
+    if generation := condition.generation or old.get("observedGeneration"):
+        new["observedGeneration"] = generation
     conditions[place : place + 1] = [new]
     return {**status, "conditions": conditions}
 
@@ -318,6 +322,8 @@ class LiveState(SchedulingState):
     """Set when something happened that may let a pod be tried."""
     worker: Executor = field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
     """The thread for decisions that call extenders."""
+    pre_bound: dict[str, bool] = Factory(dict)
+    """UID of a pod that waits for its volumes or devices -> whether it was preempted meanwhile."""
     tasks: set[asyncio.Task[None]] = Factory(set)
     """The tasks beside the cycles: bindings, and pods that are read again."""
 

@@ -158,6 +158,7 @@ class VolumeWork:
 
     state: LiveState
     timeout: float = BIND_TIMEOUT
+    """Seconds, where the profile of a pod names none."""
 
     def is_needed(self, pod: Pod) -> bool:
         """Whether a claim of *pod*, which was just assumed, has no volume yet."""
@@ -182,7 +183,8 @@ class VolumeWork:
                 await state.free()
                 state.engine.binder.restore(objects[len(written) :])
                 raise NotWritten(str(error)) from error
-        end = state.now() + self.timeout
+        seconds = state.binding.volume_seconds(pod)
+        end = state.now() + (self.timeout if seconds is None else seconds)
         while True:
             await asyncio.sleep(POLL)
             await state.free()
@@ -199,6 +201,8 @@ class VolumeWork:
                 for item in written
             ):
                 return
+            if state.pre_bound.get(pod.uid):
+                raise NotBound("context canceled")
             if state.now() >= end:
                 raise NotBound(TIMED_OUT)
 

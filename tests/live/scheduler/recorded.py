@@ -136,7 +136,7 @@ class Events:
 
     told: list = attrs.field(factory=list)
 
-    def event(self, about, type, reason, text):
+    def event(self, about, type, reason, text, by=""):
         """Keep an event."""
         self.told.append(Event(about.name, type, reason, text))
 

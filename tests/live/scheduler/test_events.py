@@ -82,6 +82,16 @@ async def test_what_is_sent():
     assert world.there()
 
 
+@pytest.mark.parametrize("by, said", [("", "packed"), ("urgent", "urgent")])
+async def test_each_profile_reports_its_own(by, said):
+    """An event about a pod is by the scheduler that the pod asks for, or by the one that preempts it."""
+    async with running() as world:
+        world.events.event(pod("web", schedulerName="packed"), "Normal", "Preempted", "by another", by)
+        assert await world.events.drain(1.0) == 0
+        (event,) = world.there()
+        assert (event["source"]["component"], event["reportingComponent"]) == (said, said)
+
+
 async def test_equal_ones_are_counted():
     """A repeated text is the same event with a higher count, another text is another event; the pod's version
     does not matter."""
@@ -96,6 +106,22 @@ async def test_equal_ones_are_counted():
         ]
         counted = next(event for event in world.there() if event["count"] == 3)
         assert counted["firstTimestamp"] < counted["lastTimestamp"]
+
+
+async def test_a_pod_that_fails_all_the_time_sends_few():
+    """25 events of one reason about a pod are sent at once, then one in five minutes; none is lost for the
+    count, and other reasons and pods are sent."""
+    async with running() as world:
+        for _ in range(100):
+            world.tell()
+            await asyncio.sleep(10)
+        assert len(world.sent()) == 25 + 3
+        world.events.event(pod("web"), "Normal", "Scheduled", "to a")
+        await asyncio.sleep(301)
+        world.tell()
+        await asyncio.sleep(1)
+        assert len(world.sent()) == 25 + 3 + 2
+        assert sorted(event["count"] for event in world.there()) == [1, 101]
 
 
 @pytest.mark.parametrize("until", [25.0, 1e9])

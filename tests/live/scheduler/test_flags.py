@@ -145,6 +145,13 @@ def test_what_it_says(config):
     assert found.listeners == (Listening("0.0.0.0", 1234, insecure=True),)
 
 
+def test_how_long_volumes_may_take(config):
+    """Up to 1.18 bindTimeoutSeconds is a field of the configuration itself."""
+    assert settings(config).volume_seconds == 600
+    config.write_text(f"{CONFIG}\nbindTimeoutSeconds: 30\n")
+    assert settings(config).volume_seconds == 30
+
+
 @pytest.mark.parametrize(
     "change, said",
     [
