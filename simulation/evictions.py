@@ -76,10 +76,8 @@ class Budgets:
 
     @classmethod
     def of(cls, budgets: Iterable[PodDisruptionBudget], release: Release) -> Budgets:
-        """The budgets that can select pods. With the API ``policy/v1`` pods that are not ready may be free to
-        go."""
+        """The budgets that can select pods, as an API server of *release* asks them."""
         result = cls()
-        is_v1 = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
         for budget in sorted(budgets, key=lambda budget: budget.key):
             selector = budget.selector
             if selector is None or (selector.is_empty and not release.server.guards_everything):
@@ -91,7 +89,8 @@ class Budgets:
             allowed = max(budget.disruptions_allowed, 0)
             status = budget.status
             suffice = status.current_healthy >= status.desired_healthy > 0
-            frees = is_v1 and (suffice or budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow")
+            is_free = suffice or budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
+            frees = release.server.frees_unready and is_free
             result._by_namespace.setdefault(budget.namespace, []).append(
                 (matches, Allowance(budget.key, allowed, allowed, allowed, frees))
             )

@@ -19,6 +19,8 @@ class ServerRules(Struct, frozen=True, kw_only=True):
     which one says nothing has no sum)."""
     guards_everything: bool = True
     """A budget with an empty selector guards all pods of its namespace from evictions (no: none)."""
+    frees_unready: bool = True
+    """Pods that are not ready may be evicted where the others suffice for their budget."""
 
 
 NEWEST_SERVER = ServerRules()

@@ -373,7 +373,8 @@ def test_a_pod_that_waits_is_expected(spec, allowed):
         ("Running", "False", (1, 2), "AlwaysAllow", "1.36", True),
         ("Running", "True", (1, 1), "AlwaysAllow", "1.36", False),
         ("Pending", "False", (1, 2), "", "1.16", True),
-        ("Running", "False", (1, 1), "", "1.16", False),
+        ("Running", "False", (1, 1), "", "1.20", True),
+        ("Running", "False", (1, 1), "", "1.19", False),
     ],
 )
 def test_pods_that_are_not_ready(phase, ready, health, policy, release, goes):
