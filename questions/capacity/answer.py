@@ -13,6 +13,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane import (
+    ADMISSION_KINDS,
     CLAIMS,
     admit,
     claim_usage,
@@ -22,6 +23,7 @@ from ...api.controlplane import (
     counts_claim,
     exceeded,
     hard,
+    target_node,
     templates_in,
     unspecified,
     usage,
@@ -37,7 +39,6 @@ from ...api.objects import (
     Pod,
     Quantity,
     ResourceQuota,
-    StorageClass,
     of_kind,
 )
 from ...api.reading import ResultDocument
@@ -80,41 +81,30 @@ class Account:
 
 
 @attrs.frozen(eq=False, repr=False)
-class QuotaCharge:
-    """A charge on quotas for every copy of a template: for its pod, or for one of its claims."""
-
-    amounts: dict[str, Quantity]
-    accounts: Sequence[Account]
-    claim: str | None = None
-    """The claim, by the name of its template; None: the pod."""
-    refused: str | None = None
-    """The reason why each copy is refused, whatever the usage."""
-
-
-@attrs.define(eq=False, repr=False)
 class QuotaGate:
     """The admission of copies while the quotas of their namespaces have room."""
 
-    charges: Sequence[list[QuotaCharge]]
-    """For each template the charges for its claims, and last for its pod; empty where every copy is
-    admitted."""
-    accounts: list[Account] = attrs.Factory(list)
+    accounts: Sequence[Account]
+    refused: Sequence[str | None]
+    """For each template the reason why each copy is refused, whatever the usage."""
+    charges: Sequence[Sequence[tuple[Account, dict[str, Quantity]]]]
+    """For each template the quotas that count its pods, and the usage by one."""
 
-    def refusal(self, at: int, pod: Pod) -> str | None:
-        """The refusal of *pod*, a copy of template number *at*; None if it is admitted, and counted from now
-        on."""
-        for charge in self.charges[at]:
-            reason = charge.refused
-            for account in charge.accounts:
-                reason = reason or exceeded(account.quota, account.used, charge.amounts)
-            if reason is not None:
-                resource, name = (
-                    ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
-                )
-                return f'{resource} "{name}" is forbidden: {reason}'
-        for charge in self.charges[at]:
-            for account in charge.accounts:
-                account.add(charge.amounts)
+    def refusal(self, at: int, pod: Pod, claims: Iterable[KubeObject]) -> str | None:
+        """The refusal of *pod*, a copy of template number *at*, or of its new *claims*; None if they are
+        admitted, and counted from now on."""
+        if (reason := self.refused[at]) is not None:
+            return f'pods "{pod.name}" is forbidden: {reason}'
+        charges = [
+            (f'{CLAIMS} "{claim.name}"', account, account.usage_of(claim))
+            for claim in claims
+            for account in self.accounts
+        ]
+        charges += ((f'pods "{pod.name}"', *charge) for charge in self.charges[at])
+        for refused, account, amounts in charges:
+            if (reason := exceeded(account.quota, account.used, amounts)) is not None:
+                return f"{refused} is forbidden: {reason}"
+            account.add(amounts)
         return None
 
     def removed(self, pod: Pod) -> None:
@@ -162,7 +152,7 @@ class CapacityQuestion:
 
     def gate(self) -> QuotaGate:
         """The API server's admission of copies."""
-        gate = QuotaGate([[] for _ in self.templates])
+        accounts = []
         objects = (*self.existing, *(item for template in self.templates for item in template.objects))
         quotas = (item for item in of_kind(ResourceQuota, objects) if self.admits)
         for quota in sorted(quotas, key=lambda quota: quota.key):
@@ -174,30 +164,32 @@ class CapacityQuestion:
                 account.add(
                     {name: quantity for name, quantity in account.usage_of(item).items() if name not in used}
                 )
-            gate.accounts.append(account)
-        for template, refused, charges in (
-            zip(self.templates, self.refused, gate.charges, strict=True) if self.admits else ()
-        ):
+            accounts.append(account)
+        refused = []
+        charges = []
+        for template, reason in zip(self.templates, self.refused, strict=True):
             pod = template.pod
-            accounts = [
-                account for account in gate.accounts if account.quota.namespace == template.pod.namespace
-            ]
-            for claim in template.claims:
-                counting = [account for account in accounts if counts_claim(account.quota, claim)]
-                charges.append(QuotaCharge(claim_usage(claim), counting, claim.name))
-            counting = [account for account in accounts if counts(account.quota, pod)]
-            reason = refused
-            for account in counting:
+            charged = [(account, amounts) for account in accounts if (amounts := account.usage_of(pod))]
+            for account, _ in charged:
                 reason = reason or unspecified(account.quota, pod)
-            charges.append(QuotaCharge(usage(pod), counting, refused=reason))
-        return gate
+            refused.append(reason)
+            charges.append(charged)
+        return QuotaGate(accounts, refused, charges)
 
-    def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
-        """Copies without end, in turn: the number of the template, the copy, and the claims made for it."""
-        keys = {item.key for item in of_kind(Pod, (*self.scenario.objects, *self.scenario.pending))}
-        numbers = [numbers_for(template, keys) for template in self.templates]
+    def copies(self) -> Iterator[tuple[int, Pod, Sequence[KubeObject]]]:
+        """Copies without end, in turn: the number of the template, the copy, and the new claims that are made
+        for it; a claim that is there is kept."""
+        objects = self.objects
+        pods = {item.key for item in of_kind(Pod, (*self.scenario.objects, *self.scenario.pending))}
+        kept = {item.key for item in of_kind(PersistentVolumeClaim, objects)}
+        made_from = templates_in(objects)
+        rules = [item for item in objects if isinstance(item, ADMISSION_KINDS)]
+        numbers = [numbers_for(template, pods) for template in self.templates]
         for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
-            yield at, *self.templates[at].copy(next(numbers[at]))
+            copied, claims = self.templates[at].copy(next(numbers[at]))
+            pod, devices = claims_made_for(copied, made_from)
+            volumes = admit(claims_of_volumes(pod), rules).objects if pod.spec.volumes else ()
+            yield at, pod, [*(claim for claim in (*claims, *volumes) if claim.key not in kept), *devices]
 
 
 def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
@@ -214,7 +206,8 @@ def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, L
         if not (isinstance(item, Node) and item.name in excluded)
         and not (isinstance(item, Pod) and item.spec.node_name in excluded)
     )
-    remaining = attrs.evolve(scenario, objects=tuple(objects)) if excluded else scenario
+    pending = tuple(pod for pod in scenario.pending if target_node(pod) not in excluded)
+    remaining = attrs.evolve(scenario, objects=tuple(objects), pending=pending) if excluded else scenario
     if isinstance(options, NewNodesOptions) and options.gone:
         steady = SteadyState(
             scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names
@@ -408,20 +401,15 @@ class Counting:
 
     def _place_copies(self) -> Stop:
         run = self._run
-        objects = self.question.objects
         limit = MOST if self.question.limit is None else self.question.limit
-        made_from = templates_in(objects)
-        classes = of_kind(StorageClass, objects)
-        for done, (at, copied, volumes) in enumerate(self.question.copies()):
+        for done, (at, pod, claims) in enumerate(self.question.copies()):
             if done == limit:
                 break
             # The claims of a copy exist before it is scheduled.
-            pod, devices = claims_made_for(copied, made_from)
-            volume_claims = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
-            for claim in (*volume_claims, *volumes, *devices):
+            for claim in claims:
                 run.put(claim)
             name = self.question.templates[at].name
-            if (refusal := self._gate.refusal(at, pod)) is not None:
+            if (refusal := self._gate.refusal(at, pod, claims)) is not None:
                 return Stop(kind="Forbidden", message=refusal, template=name)
             if not self._hosts:
                 self._barred = frozenset(
@@ -443,7 +431,8 @@ class Counting:
         """Take evicted pods off the quotas, and evicted copies off the count."""
         evicted = self._run.evicted
         if evicted and not self._pods:
-            self._pods = {item.key: item for item in of_kind(Pod, self.question.scenario.objects)}
+            scenario = self.question.scenario
+            self._pods = {pod.key: pod for pod in of_kind(Pod, (*scenario.objects, *scenario.pending))}
         for key in islice(evicted, self._charged, None):
             at = self._hosts.pop(key, None)
             pod = self.question.templates[at[0]].pod if at is not None else self._pods.get(key)

@@ -15,10 +15,12 @@ from ...api.objects import (
     KubeObject,
     Map,
     OwnerReference,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodStatus,
     ReplicaSet,
+    ResourceClaim,
     claim_volume,
     of_kind,
 )
@@ -29,7 +31,9 @@ POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
 """The kinds that :func:`~kubeclassic.api.load.load` has to keep as manifests."""
 WANTED = "expected a Pod, a PodTemplate or a workload"
+_BOUND = (PersistentVolume, PersistentVolumeClaim, ResourceClaim)
 _ORDINAL = "statefulset.kubernetes.io/pod-name"
+_INDEX = "apps.kubernetes.io/pod-index"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
@@ -54,7 +58,7 @@ class PodTemplate:
         name = f"{self.name}-{number}"
         if self.kind != "StatefulSet":
             return replace(pod, metadata=replace(pod.metadata, name=name)), ()
-        labels = Map({**pod.labels, _ORDINAL: name})
+        labels = Map({**pod.labels, _ORDINAL: name, _INDEX: str(number)})
         claimed = [
             replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}"))
             for claim in self.claims
@@ -74,7 +78,11 @@ def template_of(
     """
     pods = loaded.of(Pod)
     manifests = [document for kind in (POD_TEMPLATE, *WORKLOADS) for document in loaded.raw.get(kind, ())]
-    other_objects = tuple(item for item in loaded.objects if not isinstance(item, Pod))
+    # What the cluster has bound or allocated stays as it is.
+    kept = {(item.kind, item.key) for item in objects if isinstance(item, _BOUND)}
+    other_objects = tuple(
+        item for item in loaded.objects if not isinstance(item, Pod) and (item.kind, item.key) not in kept
+    )
     names = [
         *(f"Pod {pod.name}" for pod in pods),
         *(f"{document['kind']} {_name(document)}" for document in manifests),

@@ -14,7 +14,7 @@ import attrs
 from ...api.controlplane import admit, expand
 from ...api.load import each_once, identity_of
 from ...api.meaning import ServerRules
-from ...api.objects import CSINode, Node, Pod, of_kind
+from ...api.objects import CSINode, KubeObject, Node, Pod, of_kind
 from ...api.reading import ResultDocument
 from ...api.record import UNSET, Amounts, Count, Counts, Meta, Names, Positive, Record, UnsetType, replace
 from ...api.words import count_of
@@ -190,16 +190,16 @@ class MixTrials:
         # The copies without a node, the one that ended the count first.
         counts = [0] * len(counted.placed)
         reason = counted.stop.message
-        for at, pod in self.copies():
+        for at, pod, _ in self.copies():
             counts[at] += 1
             if counts[at] > counted.placed[at].fits:
                 missing.append(PodWithoutNode(pod.key, reason))
                 reason = "not tried: a copy before it found no node"
         return missing, counted.evicted
 
-    def copies(self) -> Iterator[tuple[int, Pod]]:
-        """Each copy to place, with the number of its template, in order."""
-        return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
+    def copies(self) -> Iterator[tuple[int, Pod, Sequence[KubeObject]]]:
+        """Each copy to place, with the number of its template and its new claims, in order."""
+        return islice(self.question.copies(), self.question.limit or 0)
 
 
 # --- the search ---------------------------------------------------------------------------------------------
@@ -225,15 +225,14 @@ class Demand:
     prices: Sequence[Decimal]
 
     @classmethod
-    def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
-        """The demand of *pods*, in shapes in the order in which they first occur."""
+    def of(cls, trials: MixTrials, pods: Sequence[Pod], claims: Iterable[KubeObject]) -> Demand:
+        """The demand of *pods*, with new *claims*, in shapes in the order in which they first occur."""
         question = trials.question
         runs = []
         rooms = []
         others = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
-        others += [
-            item for template in question.templates for item in (*template.objects, *template.copy(0)[1])
-        ]
+        others += (item for template in question.templates for item in template.objects)
+        others += claims
         for kind in trials.kinds:
             # A scheduler with one new node, and nothing else that takes room.
             run = Run(trials.new_engine(), details=False)
@@ -565,9 +564,10 @@ def nodes_to_add(
         for kind in kinds
     ]
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
-    copies = [pod for _, pod in trials.copies()]
+    copies = [*trials.copies()]
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
-    demand = Demand.of(trials, [*waiting, *copies])
+    pods = [*waiting, *(pod for _, pod, _ in copies)]
+    demand = Demand.of(trials, pods, [claim for _, _, claims in copies for claim in claims])
     most = most_nodes or max(trials.pod_count, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
     mixes = MixSearch(trials, demand, most, sets_aside=not question.templates).run()

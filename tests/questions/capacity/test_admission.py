@@ -129,11 +129,13 @@ def test_extended_resources():
     )
 
 
-def test_victims_give_back():
-    """With preemption a pod that has to leave uses its quota no more."""
+@pytest.mark.parametrize("placed", [{"nodeName": "a"}, {}])
+def test_victims_give_back(placed):
+    """With preemption a pod that has to leave uses its quota no more, one that waited before neither."""
     small = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
-    low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
-    found = capacity([small, low, quota(pods="2")], pod(requests={"cpu": "1"}), preemption=True)
+    low = pod("low", {"cpu": "2"}, priority=-1, **placed)
+    cluster = [small, low, quota(pods="2")]
+    found = capacity(cluster, pod(requests={"cpu": "1"}), preemption=True, pending_first=True)
     assert (found.fits, found.stop.kind) == (2, "Forbidden")
 
 
@@ -359,14 +361,14 @@ class TestClaims:
       storageClassName: fast
     """)
 
-    def asked(self, hard, *objects):
-        """A StatefulSet with a claim for each copy, beside a quota."""
+    def asked(self, hard, *objects, claims=1):
+        """A StatefulSet with *claims* for each copy, beside a quota."""
         template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
         spec = {
             "replicas": 2,
             "selector": {"matchLabels": {"app": "db"}},
             "template": template,
-            "volumeClaimTemplates": [self.CLAIM],
+            "volumeClaimTemplates": [self.CLAIM, {**self.CLAIM, "metadata": {"name": "log"}}][:claims],
         }
         fast = manifest("StorageClass", "fast", provisioner="x/y", volumeBindingMode="WaitForFirstConsumer")
         bound = named_quota(hard)
@@ -397,6 +399,26 @@ class TestClaims:
             "PersistentVolumeClaim", "other", spec={"resources": {"requests": {"storage": "3Gi"}}}
         )
         assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
+
+    def test_a_claim_that_is_there_counts_once(self):
+        """A copy uses a claim that its StatefulSet left behind; the quota knows of it."""
+        left = manifest("PersistentVolumeClaim", "data-db-0", spec={"volumeName": "gone"})
+        assert self.asked({"persistentvolumeclaims": "1"}, left).stop.kind == "Unschedulable"
+
+    def test_claims_of_one_copy_count_together(self):
+        """The claims of a copy have to fit beside each other."""
+        assert self.asked({"persistentvolumeclaims": "3"}, claims=2).fits == 1
+
+    def test_claims_of_ephemeral_volumes(self):
+        """The claims of generic ephemeral volumes count, and LimitRanges bound them."""
+        fast = manifest("StorageClass", "fast", provisioner="x/y", volumeBindingMode="WaitForFirstConsumer")
+        volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": self.CLAIM["spec"]}}}
+        template = pod(volumes=[volume])
+        found = asked(fast, named_quota({"persistentvolumeclaims": "2"}), template=template, release="1.34")
+        assert (found.fits, found.stop.kind) == (2, "Forbidden")
+        bounds = limit_range({"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}})
+        found = asked(fast, bounds, template=template, release="1.34")
+        assert (found.fits, found.stop.kind) == (0, "Unschedulable")
 
     def test_other_classes(self):
         """A bound on another class stops nobody."""

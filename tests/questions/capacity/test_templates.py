@@ -118,6 +118,33 @@ def test_the_copies_of_a_stateful_set_have_claims():
     assert [claim.key for claim in made] == ["shop/data-web-3"]
     assert [volume.persistent_volume_claim for volume in pod.spec.volumes] == ["data-web-3"]
     assert pod.labels["statefulset.kubernetes.io/pod-name"] == "web-3"
+    assert pod.labels["apps.kubernetes.io/pod-index"] == "3"
+
+
+def test_a_claim_that_is_there_is_kept(tmp_path):
+    """A claim that a StatefulSet left behind is bound already: its copy goes to the volume's zone. So does a
+    pod whose file has the claim as it was before."""
+    zones = [
+        manifest("Node", name, labels={"zone": name}, status={"allocatable": {"cpu": "1", "pods": "9"}})
+        for name in ("a", "b")
+    ]
+    claims = yaml.safe_load("[{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]")
+    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}
+    there = {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
+    bound = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    left = [
+        manifest("PersistentVolume", "pv", spec=there),
+        manifest(
+            "PersistentVolumeClaim", "data-web-0", namespace="shop", metadata=bound, spec={"volumeName": "pv"}
+        ),
+    ]
+    web = workload("StatefulSet", {"volumeClaimTemplates": claims})
+    claim = manifest("PersistentVolumeClaim", "data-web-0", namespace="shop")
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data-web-0"}}
+    own = manifest("Pod", "own", namespace="shop", spec={**SPEC, "volumes": [volume]})
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump_all([claim, own]))
+    for template in (web, tmp_path / "own.yaml"):
+        assert capacity([*zones, *left], template, pods=1, scheduler="1.34").nodes == {"b": 1}
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])

@@ -111,6 +111,37 @@ def test_host_names_tell_new_nodes_apart():
     }
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {
+            "volumes": [
+                {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": "later"}}}}
+            ]
+        },
+        {"resourceClaims": [{"name": "r", "resourceClaimTemplateName": "any"}]},
+    ],
+    ids=["volumes", "devices"],
+)
+def test_copies_have_their_claims_on_an_empty_node(spec):
+    """A kind that is not taken is told to take copies that bring claims."""
+    objects = [
+        node("full", cpu="0"),
+        manifest("StorageClass", "later", provisioner="x/y", volumeBindingMode="WaitForFirstConsumer"),
+        manifest(
+            "ResourceClaimTemplate", "any", apiVersion="resource.k8s.io/v1", spec={"spec": {"devices": {}}}
+        ),
+    ]
+    kinds = [
+        manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}})
+        for name in ("cheap", "dear")
+    ]
+    found = add_nodes(
+        objects, kinds, costs={"cheap": 1, "dear": 2}, pod=pod("web", "1", **spec), pods=3, scheduler="1.34"
+    )
+    assert [(row.node, row.takes) for row in found.found.not_taken] == [("dear", 3)]
+
+
 DAEMON = manifest(
     "DaemonSet",
     "agent",
@@ -155,6 +186,16 @@ def test_their_pods_take_room(release):
     assert (found.added, found.record()["daemons"]) == ({"ssd": 4}, {"ssd": ["kube-system/agent"]})
     assert {row["requested"]["cpu"] for row in found.record()["nodes"]} == {3000}
     assert add_nodes([SSD, DAEMON], [HDD], scheduler=release, pod=WEB, pods=5).added == {"hdd": 2}
+
+
+def test_none_is_made_for_an_excluded_node():
+    """The DaemonSet's pod for a node that is left out needs no new node."""
+    found = add_nodes(
+        [SSD, {**SSD, "metadata": {"name": "off", "labels": {"disk": "ssd"}}}, DAEMON],
+        "like:ssd",
+        exclude_nodes="off",
+    )
+    assert (found.found.pods, found.ok) == (1, True)
 
 
 @pytest.mark.parametrize(
