@@ -22,14 +22,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import getproxies_environment, proxy_bypass
 
 import msgspec
 from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import JsonObject
 from ...exceptions import KubeclassicError, one_line
+from .addresses import KubeconfigError, environment_proxy
 from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Headers, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
@@ -101,10 +100,10 @@ ANONYMOUS = FixedHeader()
 
 @define
 class TokenFile:
-    """A bearer token in a file, which is read again every minute and after a refusal."""
+    """A bearer token in a file, which is read again every minute and after a refusal; until then *token*."""
 
     path: Path
-    _token: str = field(default="", init=False, repr=False)
+    _token: str = field(default="", repr=False)
     _read_at: float | None = None
 
     async def grant(self, now: float) -> RequestCredentials:
@@ -170,10 +169,6 @@ def _reason(error: OSError | UnicodeDecodeError) -> str:
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else "no UTF-8"
 
 
-class KubeconfigError(KubeclassicError):
-    """A kubeconfig, or a file or program that it names, is not usable."""
-
-
 @frozen(kw_only=True)
 class Access:
     """An API server, and the way to it."""
@@ -190,8 +185,8 @@ class Access:
     """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
     certificate: CertifiedKey | None = field(default=None, repr=False)
     """The client's certificate and key, in PEM."""
-    headers: Headers = field(factory=dict, repr=False)
-    """Headers of every request."""
+    headers: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    """Headers of every request; a name may come several times."""
     credentials: Credentials = ANONYMOUS
 
 
@@ -333,10 +328,7 @@ class ExecPlugin:
         """The output of the program. It is ended when it prints too much, takes too long, or is not needed
         any more."""
         asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
-        spec = {
-            "interactive": self.is_interactive,
-            **({} if self.cluster is None else {"cluster": self.cluster}),
-        }
+        spec = {"interactive": asks, **({} if self.cluster is None else {"cluster": self.cluster})}
         question = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
         try:
             process = subprocess.Popen(
@@ -539,7 +531,11 @@ class HttpTransport:
                     encoded=True,
                 ),
                 data=request.body or None,
-                headers={"User-Agent": user_agent(), **access.headers, **request.headers, **grant.headers},
+                headers=[
+                    ("User-Agent", user_agent()),
+                    *access.headers,
+                    *{**request.headers, **grant.headers}.items(),
+                ],
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
                 allow_redirects=False,
                 server_hostname=access.server_name or None,
@@ -558,11 +554,7 @@ class HttpTransport:
         if certificate not in sessions:
             import aiohttp
 
-            proxy = access.proxy
-            parts = urlsplit(access.server)
-            proxies = getproxies_environment()
-            if not proxy and proxies and not proxy_bypass(parts.hostname or "", proxies):
-                proxy = proxies.get(parts.scheme, "")
+            proxy = access.proxy or environment_proxy(access.server)
             try:
                 connector = aiohttp.TCPConnector(
                     ssl=tls_context(access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
@@ -615,6 +607,12 @@ def _text(error: BaseException) -> str:
         return f"{host}:{error.port}: connection refused: is the {peer} running, and is the address right?"
     elif isinstance(error, aiohttp.ClientConnectorError):
         error = error.os_error
+    if isinstance(
+        error, aiohttp.ClientResponseError
+    ):  # its own text has the proxy's address, with a password
+        is_proxy = isinstance(error, aiohttp.ClientHttpProxyError)
+        said = f"the proxy answered {error.status}" if is_proxy else "got an answer that is no HTTP"
+        return f"{said}: {' '.join(error.message.split())}"
     if isinstance(error, TimeoutError):
         return "no answer came in time"
     if isinstance(error, ssl.SSLError):
@@ -657,9 +655,12 @@ def tls_context(access: Access, certificate: CertifiedKey | None) -> ssl.SSLCont
         context = ssl.create_default_context()
     else:
         try:
-            context = ssl.create_default_context(cadata=access.ca.decode("ascii"))
+            context = ssl.create_default_context(cadata=access.ca.decode("ascii", "ignore"))
         except (ssl.SSLError, ValueError):
             raise KubeconfigError("certificate-authority: expected certificates in PEM") from None
+    # As in Go: any certificate of the authority ends a chain, and older ones lack what Python 3.13 wants.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if certificate is not None:
         with in_file(certificate[0]) as certificate_file, in_file(certificate[1]) as key_file:
             try:

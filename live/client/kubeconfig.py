@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-import ipaddress
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import attrs
 
 from ...api.objects import JsonDict, JsonObject
 from ...api.reading import parsed, without_user
 from ...exceptions import ManifestError, did_you_mean, one_line
+from .addresses import SCHEMES, KubeconfigError, is_loopback, split_url
 from .http import (
     ANONYMOUS,
     NO_HEADER,
@@ -32,7 +32,6 @@ from .http import (
     Credentials,
     ExecPlugin,
     FixedHeader,
-    KubeconfigError,
     TokenFile,
     fits_a_header,
 )
@@ -44,21 +43,27 @@ _SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 """Fields of clusters and users that name files."""
 _PLACE = re.compile(r", line \d+, column \d+")
-_PROXIES = ("http", "https")
+_MODES = ("Never", "IfAvailable", "Always")
 
 
 def access_to(
     file: str | Path | None, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Access:
     """The access to the API server that *file* names. Without *file* it is found as kubectl does: by the
-    files of KUBECONFIG, or else as a pod of a cluster. Raises :class:`~.http.KubeconfigError`."""
+    files of KUBECONFIG, or else as a pod of a cluster. Raises :class:`~.addresses.KubeconfigError`."""
     if file is not None:
         return read_kubeconfig(file, context)
     named = environment.get(VARIABLE, "")
     if named:
-        files = [
-            file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()
-        ]
+        files = []
+        for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))):
+            try:
+                file.stat()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                pass  # reading it says why
+            files.append(file)
         if not files:
             raise KubeconfigError(f"{VARIABLE}: expected a file that exists, got {one_line(named)}")
         return _access_of(files, context)
@@ -69,12 +74,12 @@ def access_to(
 
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None, server: str = "") -> Access:
     """The access that *context* of the file gives; without one, its current context. *server* replaces that
-    of its cluster. Raises :class:`~.http.KubeconfigError`."""
+    of its cluster. Raises :class:`~.addresses.KubeconfigError`."""
     return _access_of([Path(path).expanduser()], context, server)
 
 
 def access_at(server: str, where: str) -> Access:
-    """The access to the address *server*, without a kubeconfig. Raises :class:`~.http.KubeconfigError`."""
+    """The access to the address *server*, without a kubeconfig. Raises :class:`~.addresses.KubeconfigError`."""
     return _Reading(where, {}).access_to({"server": server}, {}, "user")
 
 
@@ -95,7 +100,7 @@ def _access_of(files: Sequence[Path], context: str | None, server: str = "") -> 
 
 
 def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
-    """The access of a pod, by its service account. Raises :class:`~.http.KubeconfigError` outside of a
+    """The access of a pod, by its service account. Raises :class:`~.addresses.KubeconfigError` outside of a
     cluster."""
     host = environment.get("KUBERNETES_SERVICE_HOST")
     port = environment.get("KUBERNETES_SERVICE_PORT")
@@ -163,8 +168,8 @@ def _bytes_of(file: Path, where: str = "") -> bytes:
 def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
     """The URL, the user, and whether the connection is private, of ``https://user:password@host:port/path``;
     None for any other text."""
-    parts = _split(text if "://" in text else f"http://{text}")
-    if parts is None or parts.scheme not in _PROXIES or parts.query or parts.fragment or "@" in parts.path:
+    parts = split_url(text if "://" in text else f"http://{text}")
+    if parts is None or parts.scheme not in SCHEMES or parts.query or parts.fragment or "@" in parts.path:
         return None
     host = parts.netloc.rpartition("@")[2]
     user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
@@ -172,29 +177,6 @@ def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
     if fits_a_header(url):
         return url, user, parts.scheme == "https" or is_loopback(parts.hostname or "")
     return None
-
-
-def _split(text: str) -> SplitResult | None:
-    """The parts of a URL with a host; None if it is none."""
-    try:
-        parts = urlsplit(text)
-        return parts if parts.hostname and (parts.port or 1) > 0 else None
-    except ValueError:
-        return None
-
-
-def is_loopback(host: str) -> bool:
-    """Whether *host*, a name or an address, is this machine itself.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("::ffff:127.0.0.1"), is_loopback("10.0.0.1"), is_loopback("")
-    (True, True, True, False, False)
-    """
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost"
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
 
 
 def _is_word(value: object) -> bool:
@@ -229,7 +211,7 @@ class _Reading:
 
     def access_to(self, cluster: JsonObject, user: JsonObject, who: str) -> Access:
         """The access of a user of a cluster."""
-        is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
+        is_insecure = self._is_on(cluster, "insecure-skip-tls-verify", "cluster")
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:
             raise self._error("cluster: expected insecure-skip-tls-verify or certificate-authority, got both")
@@ -252,15 +234,14 @@ class _Reading:
             credentials = CertificateFiles(Path(files[0]), Path(files[1]), credentials)
         name = self._text(cluster, "tls-server-name", "cluster")
         proxy = self._text(cluster, "proxy-url", "cluster")
-        parts = _split(proxy)
-        if proxy and (parts is None or parts.scheme not in _PROXIES):
+        parts = split_url(proxy)
+        if proxy and (parts is None or parts.scheme not in SCHEMES):
             raise self._error(
                 f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_without_secret(proxy)}"
             )
-        for field in ("as-groups", "as-uid", "as-user-extra"):
-            if user.get(field):
-                raise self._error(f"{who}: {field}: is not supported, expected as alone")
-        another = self._for_header(self._text(user, "as", who), f"{who}: as")
+        impersonation = list(self._impersonation(user, who))
+        if impersonation and not user.get("as"):
+            raise self._error(f"{who}: as: expected a user for as-groups, as-uid and as-user-extra, got none")
         return Access(
             server=url,
             ca=ca,
@@ -268,10 +249,29 @@ class _Reading:
             server_name=name,
             proxy=proxy,
             certificate=(certificate, key) if certificate is not None and key is not None else None,
-            headers={"Impersonate-User": another} if another else {},
+            headers=impersonation,
             # As in clientcmd: without TLS, credentials could be read on the way.
             credentials=credentials if is_safe else ANONYMOUS,
         )
+
+    def _impersonation(self, user: JsonObject, who: str) -> Iterator[tuple[str, str]]:
+        """The headers with the user, and what else that has, for whom requests count."""
+        extra = user.get("as-user-extra") or {}
+        if not isinstance(extra, dict):
+            raise self._error(f"{who}: as-user-extra: expected a mapping")
+        fields = [
+            ("as", "User", [user.get("as")]),
+            ("as-uid", "Uid", [user.get("as-uid")]),
+            ("as-groups", "Group", self._list(user, "as-groups", who)),
+        ]
+        for name in extra:
+            escaped = quote(str(name), safe="!#$&'*+^`|")
+            values = self._list({"as-user-extra": extra[name]}, "as-user-extra", who)
+            fields.append(("as-user-extra", f"Extra-{escaped}", values))
+        for field, header, values in fields:
+            for value in values:
+                if text := self._for_header(self._text({field: value}, field, who), f"{who}: {field}"):
+                    yield f"Impersonate-{header}", text
 
     # --- who asks -------------------------------------------------------------------------------------------
 
@@ -280,16 +280,15 @@ class _Reading:
     ) -> Credentials:
         """The credentials of the user; *named*: a user and a password in the server's address."""
         if user.get("auth-provider"):
-            raise self._error(
-                f"{who}: auth-provider: expected exec, a plugin; Kubernetes has given up auth-provider"
-            )
+            raise self._error(f"{who}: auth-provider: is not supported, expected exec, a plugin")
+        token = self._for_header(self._text(user, "token", who), f"{who}: token")
         if file := self._text(user, "tokenFile", who):
-            return TokenFile(Path(file))
-        if token := self._text(user, "token", who):
-            return FixedHeader(f"Bearer {self._for_header(token, f'{who}: token')}")
+            return TokenFile(Path(file), token)
+        if token:
+            return FixedHeader(f"Bearer {token}")
         if name := self._text(user, "username", who):
             named = name, self._text(user, "password", who)
-        elif user.get("exec"):
+        elif user.get("exec") and not (user.get("client-certificate") or user.get("client-certificate-data")):
             return self._plugin(user["exec"], cluster, f"{who}: exec")
         if named:
             return FixedHeader("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
@@ -303,6 +302,11 @@ class _Reading:
             raise self._error(
                 f"{where}: apiVersion: expected {' or '.join(VERSIONS)}, got {one_line(version) or 'none'}"
             )
+        mode = self._text(entry, "interactiveMode", where) or "IfAvailable"
+        if mode not in _MODES:
+            raise self._error(
+                f"{where}: interactiveMode: expected one of {', '.join(_MODES)}, got {one_line(mode)}"
+            )
         command = self._text(entry, "command", where)
         arguments = self._list(entry, "args", where)
         variables = self._list(entry, "env", where)
@@ -312,13 +316,13 @@ class _Reading:
             where=f"{self.where}: {where.removesuffix(': exec')}",
             command=command,
             api_version=version,
-            arguments=[str(argument) for argument in arguments],
+            arguments=[self._text({"args": argument}, "args", where) for argument in arguments],
             environment={
                 self._text(variable, "name", where): self._text(variable, "value", where)
                 for variable in variables
             },
-            cluster=self._cluster_info(cluster) if entry.get("provideClusterInfo") else None,
-            is_interactive=entry.get("interactiveMode", "IfAvailable") != "Never",
+            cluster=self._cluster_info(cluster) if self._is_on(entry, "provideClusterInfo", where) else None,
+            is_interactive=mode != "Never",
             hint=self._text(entry, "installHint", where),
         )
 
@@ -327,7 +331,13 @@ class _Reading:
         ca = self._data(cluster, "certificate-authority", "cluster")
         info = {
             name: cluster[name]
-            for name in ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
+            for name in (
+                "server",
+                "tls-server-name",
+                "insecure-skip-tls-verify",
+                "proxy-url",
+                "disable-compression",
+            )
             if cluster.get(name)
         }
         if ca is not None:
@@ -367,6 +377,13 @@ class _Reading:
             raise self._error(f"{where}: {field}: expected a text")
         return str(value)
 
+    def _is_on(self, entry: JsonObject, field: str, where: str) -> bool:
+        """Whether the switch *field* is on."""
+        value = entry.get(field)
+        if not isinstance(value, bool | None):
+            raise self._error(f"{where}: {field}: expected true or false")
+        return bool(value)
+
     def _list(self, entry: JsonObject, field: str, where: str) -> list[Any]:
         values = entry.get(field) or []
         if not isinstance(values, list):
@@ -383,7 +400,7 @@ class _Reading:
         """The content of *field*: in the entry itself (``FIELD-data``), or in the file that it names."""
         if encoded := self._text(entry, f"{field}-data", where):
             try:
-                return base64.b64decode(encoded, validate=True)
+                return base64.b64decode(re.sub("[\r\n]", "", encoded), validate=True)
             except (binascii.Error, ValueError):
                 raise self._error(f"{where}: {field}-data: expected base64") from None
         file = self._text(entry, field, where)

@@ -20,8 +20,9 @@ from ...api.reading import Mismatch, read
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.config.component import ClientConnection, LeaderElection
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from ..client.addresses import KubeconfigError
 from ..client.api import Api, ApiError, Transport, resource
-from ..client.http import Access, KubeconfigError
+from ..client.http import Access
 from ..client.kubeconfig import access_at, in_cluster, read_kubeconfig
 from ..process.logs import FORMS, TEXT_LINES
 from ..server.serving import Listening
@@ -267,7 +268,7 @@ def _place(written: str) -> tuple[str, int]:
 
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
-    """The access to the API server. Raises :class:`~kubeclassic.live.client.http.KubeconfigError`."""
+    """The access to the API server. Raises :class:`~kubeclassic.live.client.addresses.KubeconfigError`."""
     named = access_at(settings.master, "--master") if settings.master else None
     if settings.kubeconfig:
         return read_kubeconfig(settings.kubeconfig, context, settings.master)

@@ -35,7 +35,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ...api.garbage import frozen
 from ...api.ownfields import compact_json
 from ...exceptions import KubeclassicError
-from ..client.kubeconfig import is_loopback
+from ..client.addresses import is_loopback
 from ..process.logs import Log
 from ..scheduler.following import end_at_signals, unless
 from .bodies import BAD_REQUEST, TOO_LARGE, RequestError

@@ -1,9 +1,11 @@
 """Requests over real HTTP: credentials, TLS, streams, and why there is no answer."""
 
 import asyncio
+import json
 import re
 import shlex
 import shutil
+import ssl
 import stat
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import yaml
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
+from kubeclassic.live.client.addresses import environment_proxy
 from kubeclassic.live.client.api import OTHER, Request, TransportError
 from kubeclassic.live.client.http import Access, HttpTransport, TokenFile, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
@@ -124,6 +127,34 @@ def plugged(folder, **more):
     return read_kubeconfig(
         kubeconfig(folder, {"server": "http://127.0.0.1:1"}, {"exec": {**plugin(folder), **more}})
     )
+
+
+def test_as_whom_requests_count(tmp_path):
+    """User, groups and the rest go out as headers, each group as one of its own."""
+    user = yaml.safe_load("{as: me, as-uid: 7, as-groups: [a, b], as-user-extra: {x/y: [c, d]}}")
+    lines = []
+
+    async def answer(reader, writer):
+        lines.extend((await reader.readuntil(b"\r\n\r\n")).decode().splitlines())
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{}")
+        writer.close()
+
+    async def work():
+        async with (
+            answering(answer) as address,
+            HttpTransport(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, user))) as transport,
+        ):
+            return await status_of(transport)
+
+    assert asyncio.run(work()) == 200
+    assert [line.removeprefix("Impersonate-") for line in lines if line.startswith("Impersonate-")] == [
+        "User: me",
+        "Uid: 7",
+        "Group: a",
+        "Group: b",
+        "Extra-x%2Fy: c",
+        "Extra-x%2Fy: d",
+    ]
 
 
 # --- Plugins ------------------------------------------------------------------------------------------------
@@ -250,6 +281,15 @@ def test_it_ends_with_us(tmp_path):
         asyncio.run(work())
 
 
+def test_no_terminal(tmp_path, monkeypatch):
+    """A plugin that may ask is told so only where there is a terminal."""
+    monkeypatch.setattr(sys, "stdin", None)
+    code = f'echo "$KUBERNETES_EXEC_INFO" > {tmp_path}/told; exit 1'
+    with pytest.raises(KubeclassicError, match="ended with status 1"):
+        send(plugged(tmp_path, command="sh", args=["-c", code], interactiveMode="IfAvailable"))
+    assert json.loads((tmp_path / "told").read_text())["spec"] == {"interactive": False}
+
+
 def test_a_plugin_that_is_not_there(tmp_path):
     """A missing program is an error with the hint of the kubeconfig."""
     access = plugged(tmp_path, command="no-such-plugin", installHint="get it\nthere")
@@ -351,6 +391,41 @@ def test_trust(tmp_path):
         accesses = [read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told]
         outcomes = [outcome(access) for access in accesses]
     assert outcomes == [200, OTHER, OTHER, 200]
+
+
+def test_authorities_as_go_takes_them(tmp_path, monkeypatch):
+    """An authority may have text of any language around it, be no root, and lack what Python 3.13 wants."""
+    strict = ssl.create_default_context
+
+    def create(**given):
+        context = strict(**given)
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
+        return context
+
+    monkeypatch.setattr(ssl, "create_default_context", create)
+    (root, root_key) = certificates(tmp_path)
+    key = tmp_path / "leaf.key"
+    leaf = tmp_path / "leaf.pem"
+    run = lambda words, *more: subprocess.run(  # noqa: E731
+        [*shlex.split(f"openssl {words}"), *more], check=True, capture_output=True, cwd=tmp_path
+    )
+    run("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=x -out request -keyout", key)
+    (tmp_path / "names").write_text("subjectAltName=DNS:api.example\n")
+    run(
+        "x509 -req -in request -days 2 -CAcreateserial -extfile names -out leaf.pem -CA",
+        root,
+        "-CAkey",
+        root_key,
+    )
+    (tmp_path / "ca.pem").write_bytes("# Főtanúsítvány\n".encode() + leaf.read_bytes())
+    with serving_store(Store(NEW_SERVER), ssl_certfile=leaf, ssl_keyfile=key) as address:
+        for authority in ("ca.pem", root.name):
+            cluster = {
+                "server": address,
+                "certificate-authority": authority,
+                "tls-server-name": "api.example",
+            }
+            assert outcome(read_kubeconfig(kubeconfig(tmp_path, cluster))) == 200
 
 
 def test_a_client_certificate(tmp_path):
@@ -463,3 +538,60 @@ def test_who_is_asked(monkeypatch, environment, named, is_used):
 
     assert asyncio.run(work()) == (200 if is_used else None)
     assert lines == ([b"GET http://api.invalid/api/v1/nodes HTTP/1.1"] if is_used else [])
+
+
+@pytest.mark.parametrize(
+    "server, without, wanted",
+    [
+        ("https://10.0.0.1", "", "http://proxy:3128"),
+        ("https://127.0.0.1:6443", "", ""),
+        ("https://localhost", "", ""),
+        ("https://10.0.0.1", "a, 10.0.0.0/8", ""),
+        ("https://10.0.0.1:6443", "10.0.0.1:6443", ""),
+        ("https://[fd00::1]:6443", "fd00::/8", ""),
+        ("https://a.example", "*.example", ""),
+        ("https://a.example", "10.0.0.0/8", "http://proxy:3128"),
+    ],
+)
+def test_what_the_environment_says(monkeypatch, server, without, wanted):
+    """A proxy needs no scheme. NO_PROXY may have networks, ports and stars, and this machine has none."""
+    for name, value in {"HTTPS_PROXY": "proxy:3128", "NO_PROXY": without}.items():
+        monkeypatch.delenv(name.lower(), raising=False)
+        monkeypatch.setenv(name, value)
+    assert environment_proxy(server) == wanted
+
+
+@pytest.mark.parametrize("proxy", ["socks5://u:SECRET@proxy:1080", "http://u:SECRET@proxy:31:28"])
+def test_wrong_proxies_of_the_environment(monkeypatch, proxy):
+    """A proxy that cannot be asked is told, without its password."""
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    monkeypatch.delenv("https_proxy", raising=False)
+    with pytest.raises(KubeclassicError, match="HTTPS_PROXY: expected http://HOST:PORT or https") as raised:
+        send(Access(server="https://api.invalid"))
+    assert "SECRET" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "line, wanted",
+    [
+        (b"HTTP/1.1 407 Who Are You", "the proxy answered 407: Who Are You"),
+        (b"SOCKS", "got an answer that is no HTTP: "),
+    ],
+)
+def test_a_proxy_that_refuses(line, wanted):
+    """What it answers is told, without its password."""
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(line + b"\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def work():
+        async with answering(answer) as place:
+            proxy = place.replace("://", "://u:SECRET@")
+            async with HttpTransport(Access(server="https://api.invalid", proxy=proxy)) as transport:
+                await transport.send(NODES)
+
+    with pytest.raises(TransportError, match=re.escape(f"api.invalid/api/v1/nodes: {wanted}")) as raised:
+        asyncio.run(work())
+    assert "SECRET" not in str(raised.value)

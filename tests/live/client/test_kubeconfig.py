@@ -53,7 +53,7 @@ def test_everything(tmp_path):
         "http://proxy:3128",
     )
     assert access.certificate == (b"client-certificate-data", b"client-key-data")
-    assert (header(access.credentials), access.headers) == ("Bearer t", {"Impersonate-User": "someone"})
+    assert (header(access.credentials), access.headers) == ("Bearer t", [("Impersonate-User", "someone")])
 
 
 def test_flow_style(tmp_path):
@@ -85,6 +85,25 @@ def test_a_token_file_wins(tmp_path):
         header(read_kubeconfig(kubeconfig(tmp_path, SERVER, {"token": "x", "tokenFile": "t"})).credentials)
         == "Bearer file"
     )
+
+
+def test_a_token_beside_a_file_that_is_missing(tmp_path):
+    """The token counts until its file can be read."""
+    access = read_kubeconfig(kubeconfig(tmp_path, SERVER, {"token": "x", "tokenFile": "t"}))
+    assert header(access.credentials) == "Bearer x"
+
+
+def test_a_certificate_beside_a_plugin(tmp_path):
+    """The plugin of a user with a certificate does not run."""
+    pair = {"client-certificate-data": "YQ==", "client-key-data": "YQ=="}
+    access = read_kubeconfig(kubeconfig(tmp_path, SERVER, {**pair, "exec": EXEC}))
+    assert (access.certificate, header(access.credentials)) == ((b"a", b"a"), None)
+
+
+def test_base64_in_lines(tmp_path):
+    """Data may be a block of lines."""
+    cluster = {**SERVER, "certificate-authority-data": "YWJj\r\nYWJj\n"}
+    assert read_kubeconfig(kubeconfig(tmp_path, cluster)).ca == b"abcabc"
 
 
 def parts(folder, name, **content):
@@ -175,6 +194,8 @@ def test_a_file_that_is_named_counts_alone(tmp_path):
     [
         ("/missing", None, "KUBECONFIG: expected a file that exists, got /missing"),
         (os.pathsep, None, f"KUBECONFIG: expected a file that exists, got {os.pathsep}"),
+        ("{}/empty/x", None, "{}/empty/x: not a directory"),
+        ("{0}/missing:/" + "x" * 300, None, f"/{'x' * 300}: file name too long"),
         ("{}/empty", None, "{}/empty: expected a kubeconfig, got no clusters and contexts"),
         ("{}/list", None, "{}/list: expected a kubeconfig, got no clusters and contexts"),
         ("", "there", "--context: expected --kubeconfig FILE, or the variable KUBECONFIG, too"),
@@ -205,9 +226,19 @@ WRONG = yaml.safe_load("""
 "context there: user: expected one of users (none), got u": {more: {users: []}}
 "users: expected a list of entries with name and user": {more: {users: [{name: {token: s3cr3t}}]}}
 "user u: expected client-certificate and client-key together, got one of them": {user: {client-key-data: YQ==}}
-"user u: auth-provider: expected exec, a plugin; Kubernetes has given up": {user: {auth-provider: {name: gcp}}}
+"user u: auth-provider: is not supported, expected exec, a plugin": {user: {auth-provider: {name: gcp}}}
 "user u: as: got a character that no header can have": {user: {as: "a\\nb"}}
 "user u: token: got a character that no header can have": {user: {token: "x\\n"}}
+"user u: as: expected a user for as-groups, as-uid and as-user-extra, got none": {user: {as-groups: [g]}}
+"user u: as-groups: got a character that no header can have": {user: {as: a, as-groups: ["a\\nb"]}}
+"user u: as-user-extra: expected a list": {user: {as: a, as-user-extra: {x: y}}}
+"cluster: insecure-skip-tls-verify: expected true or false": {cluster: {insecure-skip-tls-verify: "false"}}
+"user u: exec: provideClusterInfo: expected true or false":
+  {user: {exec: {command: c, apiVersion: client.authentication.k8s.io/v1, provideClusterInfo: "false"}}}
+"user u: exec: args: expected a text":
+  {user: {exec: {command: c, apiVersion: client.authentication.k8s.io/v1, args: [true]}}}
+"user u: exec: interactiveMode: expected one of Never, IfAvailable, Always, got never":
+  {user: {exec: {command: c, apiVersion: client.authentication.k8s.io/v1, interactiveMode: never}}}
 "user u: token: expected a text": {user: {token: {x: 1}}}
 "or client.authentication.k8s.io/v1alpha1, got v9": {user: {exec: {command: c, apiVersion: v9}}}
 "user u: exec: env: expected a list of entries with name and value":
