@@ -22,7 +22,8 @@ FALSE = ("0", "f", "F", "FALSE", "false", "False")
 
 
 def server_rules(release: Release, gates: Mapping[str, bool]) -> ServerRules:
-    """The admission of new objects by an API server of *release*; *gates* that are left out have their defaults."""
+    """The admission of new objects by an API server of *release*; other gates than *gates* have their
+    defaults."""
     known = {**resolved_gates(release), **gates}
     return replace(
         release.server,

@@ -97,7 +97,7 @@ class RuleGuard:
 
 
 class ReadOnlyNodes:
-    """The nodes as a user's rule sees them: of arrays only new ones, as from ``none()``, can be written to."""
+    """The nodes as a user's rule sees them: only new arrays, as from ``none()``, can be written to."""
 
     def __init__(self, nodes: Batch) -> None:
         self._nodes = nodes
@@ -115,7 +115,8 @@ class ReadOnlyNodes:
 
 
 def read_only(value: Any) -> Any:
-    """*value* for a user's rule, which may be the cluster's own, or be kept for others: it cannot be changed."""
+    """*value* for a user's rule, so that it cannot be changed: it may be the cluster's own, or kept for
+    others."""
     if isinstance(value, Batch):
         return ReadOnlyNodes(value)
     if isinstance(value, ColumnView):

@@ -1,5 +1,5 @@
-"""The API server's admission of new pods and claims: priority classes, the default storage class, LimitRanges and
-quotas.
+"""The API server's admission of new pods and claims: priority classes, the default storage class, LimitRanges
+and quotas.
 
 Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
 Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault;
@@ -78,9 +78,9 @@ def admit(
     """Give new pods their priority, what LimitRanges fill in and whole selectors, and new claims the default
     storage class.
 
-    Objects of :data:`ADMISSION_KINDS` come from *objects* and *existing*, the objects of a cluster. A pod on a
-    node is not refused for its amounts. Where the *server* keeps no priorities, new pods lose theirs and the
-    name of its class, and no class is looked up.
+    Objects of :data:`ADMISSION_KINDS` come from *objects* and *existing*, the objects of a cluster. A pod on
+    a node is not refused for its amounts. Where the *server* keeps no priorities, new pods lose theirs and
+    the name of its class, and no class is looked up.
     """
     new = tuple(objects)
     everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *existing, *new)
@@ -306,9 +306,7 @@ def _pod_amounts(pod: Pod, amounts_of: AmountsOf, server: ServerRules) -> Amount
 
 
 def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts | None) -> Iterator[str]:
-    pairs = [("request", requests)]
-    if limits is not None:
-        pairs.append(("limit", limits))
+    pairs = [("request", requests), *([] if limits is None else [("limit", limits)])]
     for word, bounds, is_out, order in (
         ("minimum", item.min, lt, pairs),
         ("maximum", item.max, gt, pairs[::-1]),

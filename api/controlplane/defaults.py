@@ -139,8 +139,8 @@ def _defaulted_attributes(
 
 
 def _of_whole_pod(resources: ResourceRequirements, spec: PodSpec) -> ResourceRequirements:
-    """The *resources* of the pod as a whole, as far as they are given, completed by those of the containers in
-    *spec*; requests that neither has are the limits."""
+    """The *resources* of the pod as a whole, completed by those of the containers in *spec*; requests that
+    neither has are the limits."""
     requests = _rounded(resources.requests)
     limits = {
         **{

@@ -48,11 +48,10 @@ def with_disruptions(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDis
             and (owner.kind == "StatefulSet" or not pod.is_terminating)
         ]
         expected = len(kinds) if _UNSCALED.isdisjoint(kinds) else 0
-    if most is not None:
-        desired = expected - _number(most, expected, 0)
-    else:
-        desired = _number(least, expected, expected)
-    desired = max(desired, 0)
+    unavailable = (
+        expected - _number(least, expected, expected) if most is None else _number(most, expected, 0)
+    )
+    desired = max(expected - unavailable, 0)
     allowed = 0 if not expected or (most is None and least is None) else max(healthy - desired, 0)
     status = replace(
         budget.status, disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired

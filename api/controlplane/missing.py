@@ -212,6 +212,6 @@ def _missing_part(pod: Pod, name: str, index: _Index) -> str:
     storage_class = index.get(StorageClass, claim.storage_class)
     if storage_class is None:
         return NO_CLASS
-    is_provisioned = storage_class.provisioner not in ("", NO_PROVISIONER)
-    is_new = is_provisioned and not claim.metadata.creation_timestamp
-    return NO_PROVISIONING if is_new and storage_class.volume_binding_mode == "Immediate" else ""
+    binds_at_once = storage_class.volume_binding_mode == "Immediate"
+    is_provisioned = binds_at_once and storage_class.provisioner not in ("", NO_PROVISIONER)
+    return NO_PROVISIONING if is_provisioned and not claim.metadata.creation_timestamp else ""

@@ -556,6 +556,11 @@ def _add_replica_set(
 # --- stateful sets ------------------------------------------------------------------------------------------
 
 
+def ordinal_labels(name: str, ordinal: int) -> dict[str, str]:
+    """The labels of a StatefulSet's pod that tell it from the others."""
+    return {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
+
+
 def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
     expansion.check_room(workload, workload.spec.replicas - len(expansion.owners.pods_of(workload)))
@@ -577,7 +582,7 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
             if pod_claim.key not in expansion.claims:
                 expansion.claims.add(pod_claim.key)
                 expansion.objects.append(pod_claim)
-        labels = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
+        labels = ordinal_labels(name, ordinal)
         if revision := workload.status.update_revision:
             labels["controller-revision-hash"] = revision
         labelled = _with_labels(template, labels)

@@ -430,8 +430,8 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
     binding_failure_texts: bool = True
     """After a binding that failed condition PodScheduled has the error as its message."""
     preempted_text: str = "by {pod} on node {node}"
-    """The event on a preempted pod. ``{pod}`` takes the key of the preemptor, ``{uid}`` its UID, ``{node}`` the
-    node."""
+    """The event on a preempted pod. ``{pod}`` takes the key of the preemptor, ``{uid}`` its UID, ``{node}``
+    the node."""
     disruption: tuple[str, str] = (
         "PreemptionByScheduler",
         "{scheduler}: preempting to accommodate a higher priority pod",

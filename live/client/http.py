@@ -465,9 +465,9 @@ class HttpTransport:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        sessions = list(self._sessions.values())
-        self._sessions = {}
-        for session in sessions:
+        # A request that begins meanwhile opens a session, too.
+        while self._sessions:
+            _, session = self._sessions.popitem()
             await session.close()
 
     async def send(self, request: Request) -> Response:
@@ -607,9 +607,8 @@ def _text(error: BaseException) -> str:
         return f"{host}:{error.port}: connection refused: is the {peer} running, and is the address right?"
     elif isinstance(error, aiohttp.ClientConnectorError):
         error = error.os_error
-    if isinstance(
-        error, aiohttp.ClientResponseError
-    ):  # its own text has the proxy's address, with a password
+    if isinstance(error, aiohttp.ClientResponseError):
+        # Its own text has the proxy's address, with a password.
         is_proxy = isinstance(error, aiohttp.ClientHttpProxyError)
         said = f"the proxy answered {error.status}" if is_proxy else "got an answer that is no HTTP"
         return f"{said}: {' '.join(error.message.split())}"

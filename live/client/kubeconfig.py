@@ -79,7 +79,8 @@ def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None, se
 
 
 def access_at(server: str, where: str) -> Access:
-    """The access to the address *server*, without a kubeconfig. Raises :class:`~.addresses.KubeconfigError`."""
+    """The access to the address *server*, without a kubeconfig. Raises
+    :class:`~.addresses.KubeconfigError`."""
     return _Reading(where, {}).access_to({"server": server}, {}, "user")
 
 

@@ -169,8 +169,8 @@ class Events(Recorder):
             self._is_dropping = False
 
     def _has_budget(self, key: object) -> bool:
-        """Whether one more event of *key* may be sent. Upstream: EventSourceObjectSpamFilter of client-go, which
-        counts all reasons together; Scheduled would then be lost."""
+        """Whether one more event of *key* may be sent. Upstream: EventSourceObjectSpamFilter of client-go,
+        which counts all reasons together; Scheduled would then be lost."""
         now = loop_time()
         budget, since = self._budgets.pop(key, (BURST, now))
         budget = min(BURST, budget + (now - since) / REFILL)

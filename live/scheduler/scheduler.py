@@ -296,8 +296,8 @@ class FrameworkConsequences(Consequences):
                 is_told = state.pre_bound[victim.uid] = True
             if not is_told:
                 await state.leading()
-                # Upstream: the patch was made from the preemptor's status, and removed conditions and addresses
-                # of the victim. Here it adds the condition alone.
+                # Upstream: the patch was made from the preemptor's status, and removed conditions and
+                # addresses of the victim. Here it adds the condition alone.
                 reason, text = cells.disruption
                 after = self._with_condition(
                     victim,

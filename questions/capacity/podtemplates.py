@@ -8,7 +8,7 @@ from itertools import count
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane import HASH_LABEL, WORKLOADS, expand
+from ...api.controlplane import HASH_LABEL, WORKLOADS, expand, ordinal_labels
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
     JsonObject,
@@ -32,8 +32,6 @@ READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
 """The kinds that :func:`~kubeclassic.api.load.load` has to keep as manifests."""
 WANTED = "expected a Pod, a PodTemplate or a workload"
 _BOUND = (PersistentVolume, PersistentVolumeClaim, ResourceClaim)
-_ORDINAL = "statefulset.kubernetes.io/pod-name"
-_INDEX = "apps.kubernetes.io/pod-index"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
@@ -58,7 +56,7 @@ class PodTemplate:
         name = f"{self.name}-{number}"
         if self.kind != "StatefulSet":
             return replace(pod, metadata=replace(pod.metadata, name=name)), ()
-        labels = Map({**pod.labels, _ORDINAL: name, _INDEX: str(number)})
+        labels = Map({**pod.labels, **ordinal_labels(name, number)})
         claimed = [
             replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}"))
             for claim in self.claims

@@ -81,7 +81,7 @@ ERROR = "error"
 
 
 Place = tuple[frozenset[str], ServerRules, Names]
-"""The parts of a configuration that count when the input is read: names of schedulers, admission, and edits."""
+"""The parts of a configuration that count when the input is read: names of schedulers, admission, edits."""
 
 
 @attrs.frozen(eq=False, repr=False)
