@@ -391,7 +391,7 @@ def test_pods_that_are_not_ready(phase, ready, health, policy, release, goes):
 
 def test_an_edited_budget():
     """What a budget allows follows from its spec after an edit, whatever its status said."""
-    made = bare_budget({**WEB, "minAvailable": 5}, status={"disruptionsAllowed": 0})
+    made = bare_budget({**WEB, "minAvailable": 5}, status={"disruptionsAllowed": 0, "expectedPods": 5})
     assert not beside(*pods(5), made).can
     (told,) = beside(*pods(5), made, edits=["pdb b minAvailable=3"]).record()["budgets"]
     assert told["allowed"] == 2
