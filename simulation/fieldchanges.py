@@ -24,6 +24,7 @@ OWN_FREE_KEYS = {
     ),
     "LimitRange": frozenset((*LABELS, "default", "defaultRequest", "max", "maxLimitRequestRatio", "min")),
     "ResourceQuota": FREE_KEYS | {"hard"},
+    "RuntimeClass": frozenset((*LABELS, "podFixed")),
     **dict.fromkeys(("Service", "ReplicationController"), FREE_KEYS | {"selector"}),
 }
 """Kind -> its fields with free keys, where these are others than :data:`FREE_KEYS`."""
@@ -182,7 +183,7 @@ OF_NODE_STATUS = frozenset(
 )
 SINGULAR = {name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")}
 """Short name that lacks its s -> the name to suggest."""
-WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
+WITHOUT_SPEC = ("StorageClass", "PriorityClass", "RuntimeClass", "CSIStorageCapacity")
 
 
 def path_for(kind: str, text: str) -> Path:

@@ -42,6 +42,7 @@ from ..objects import (
     Requirement,
     ResourceQuota,
     ResourceRequirements,
+    RuntimeClass,
     ScopedResourceSelectorRequirement,
     StorageClass,
     of_kind,
@@ -60,7 +61,7 @@ _IS_DEFAULT_CLASS = (
 )
 
 
-ADMISSION_KINDS = (LimitRange, PriorityClass, StorageClass)
+ADMISSION_KINDS = (LimitRange, PriorityClass, RuntimeClass, StorageClass)
 """The kinds whose objects decide how others are admitted."""
 
 
@@ -75,8 +76,8 @@ class Admitted:
 def admit(
     objects: Iterable[KubeObject], existing: Iterable[KubeObject] = (), *, server: ServerRules = NEWEST_SERVER
 ) -> Admitted:
-    """Give new pods their priority, what LimitRanges fill in and whole selectors, and new claims the default
-    storage class.
+    """Give new pods their priority, what LimitRanges and RuntimeClasses fill in and whole selectors, and new
+    claims the default storage class.
 
     Objects of :data:`ADMISSION_KINDS` come from *objects* and *existing*, the objects of a cluster. A pod on
     a node is not refused for its amounts. Where the *server* keeps no priorities, new pods lose theirs and
@@ -97,6 +98,7 @@ def admit(
     # The newest first, of equal ones by name.
     storage.sort(key=lambda item: item.name)
     storage.sort(key=lambda item: item.metadata.creation_timestamp or "", reverse=True)
+    runtimes = {item.name: item for item in of_kind(RuntimeClass, everything) if server.reads_runtime_classes}
     limits = dict[str, list[LimitRange]]()
     for limit_range in sorted(of_kind(LimitRange, everything), key=lambda limit_range: limit_range.name):
         limits.setdefault(limit_range.namespace, []).append(limit_range)
@@ -113,6 +115,9 @@ def admit(
             outcome = fault or (
                 _with_priority(pod, classes, default) if server.keeps_priorities else _without_priority(pod)
             )
+            runtime = runtimes.get(pod.spec.runtime_class_name)
+            if isinstance(outcome, Pod) and runtime is not None:
+                outcome = _with_runtime(outcome, runtime)
         elif isinstance(item, PersistentVolumeClaim):
             ranges = () if item.spec.volume_name else limits.get(item.namespace, ())
             fault = out_of_bounds(item, ranges, server)
@@ -162,6 +167,34 @@ def _without_priority(pod: Pod) -> Pod:
     if pod.spec.priority is None and not pod.spec.priority_class_name:
         return pod
     return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
+
+
+def _with_runtime(pod: Pod, runtime: RuntimeClass) -> Pod | str:
+    """*pod* with what its RuntimeClass asks for, or why it is refused, in upstream's words.
+
+    Upstream: plugin/pkg/admission/runtimeclass/admission.go
+    """
+    spec = pod.spec
+    overhead = runtime.overhead.pod_fixed
+    if overhead and spec.overhead and overhead != spec.overhead:
+        return "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+    selector = dict(spec.node_selector or {})
+    for key, value in runtime.scheduling.node_selector.items():
+        if selector.setdefault(key, value) != value:
+            return (
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {selector[key]}"
+            )
+    more = [item for item in runtime.scheduling.tolerations if item not in spec.tolerations]
+    return replace(
+        pod,
+        spec=replace(
+            spec,
+            overhead=overhead or spec.overhead,
+            node_selector=Map(selector) if selector else spec.node_selector,
+            tolerations=(*spec.tolerations, *more),
+        ),
+    )
 
 
 def _with_label_keys(pod: Pod) -> Pod:

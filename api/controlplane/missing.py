@@ -22,6 +22,7 @@ from ..objects import (
     ReplicationController,
     ResourceClaim,
     ResourceClaimTemplate,
+    RuntimeClass,
     Service,
     StatefulSet,
     StorageClass,
@@ -33,7 +34,7 @@ PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, Statefu
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 
 NO_OWNER = "its {} is not in the input, so its pods are not spread by owner (kubectl get {})"
-UNREAD_CLASS = "RuntimeClass {} is not read: its overhead, nodeSelector and tolerations count only if they are in the pod"
+NO_RUNTIME = "its RuntimeClass {} is not in the input, so the pod lacks its overhead, nodeSelector and tolerations (kubectl get runtimeclasses)"
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
@@ -67,8 +68,9 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         ):
             yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
         texts = set()
-        if pod.spec.runtime_class_name and not pod.metadata.creation_timestamp:
-            texts.add(UNREAD_CLASS.format(pod.spec.runtime_class_name))
+        runtime = pod.spec.runtime_class_name
+        if runtime and not pod.metadata.creation_timestamp and not index.has(RuntimeClass, runtime):
+            texts.add(NO_RUNTIME.format(runtime))
         for volume in pod.spec.volumes:
             if name := volume.persistent_volume_claim:
                 texts.add(_missing_part(pod, name, index))

@@ -10,6 +10,8 @@ class ServerRules(Struct, frozen=True, kw_only=True):
 
     keeps_priorities: bool = True
     """Pods keep their priorities: gate PodPriority."""
+    reads_runtime_classes: bool = True
+    """RuntimeClasses give pods node selectors and tolerations."""
     merges_label_keys: bool = True
     """Label keys of pod affinity become part of its selectors: gate MatchLabelKeysInPodAffinity."""
     takes_newest_class: bool = True

@@ -36,6 +36,7 @@ KINDS: Mapping[str, type[KubeObject]] = {
         StatefulSet,
         PodDisruptionBudget,
         PriorityClass,
+        RuntimeClass,
         Namespace,
         ResourceQuota,
         LimitRange,

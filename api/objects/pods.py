@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from .devices import PodResourceClaim, PodResourceClaimStatus
 from .metadata import (
     NO_QUANTITIES,
+    NO_STRINGS,
     Affinity,
     Condition,
     HashedPart,
@@ -345,6 +346,28 @@ class Pod(KubeObject):
         return Pod(
             metadata=self.metadata, spec=self.spec.on(node_name), status=self.status, manifest=self.manifest
         )
+
+
+# --- RuntimeClasses -----------------------------------------------------------------------------------------
+
+
+class Overhead(Part):
+    pod_fixed: Quantities = NO_QUANTITIES
+
+
+class Scheduling(Part):
+    node_selector: Map[str] = NO_STRINGS
+    tolerations: tuple[Toleration, ...] = ()
+
+
+class RuntimeClass(KubeObject):
+    """A container runtime; pods that name it get its overhead, node selector and tolerations at admission."""
+
+    kind = "RuntimeClass"
+    namespaced = False
+
+    overhead: Overhead = Overhead()
+    scheduling: Scheduling = Scheduling()
 
 
 ON_A_NODE = "on a node"

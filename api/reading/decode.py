@@ -53,6 +53,7 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
     "apps": ("v1beta1 v1beta2 v1", "DaemonSet Deployment ReplicaSet StatefulSet"),
     "batch": ("v2alpha1 v1beta1 v1", "CronJob Job"),
     "extensions": ("v1beta1", "DaemonSet Deployment Job ReplicaSet"),
+    "node.k8s.io": ("v1beta1 v1", "RuntimeClass"),
     "policy": (_STABLE, "PodDisruptionBudget"),
     "resource.k8s.io": (
         "v1alpha3 v1beta1 v1beta2 v1",

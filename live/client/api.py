@@ -229,6 +229,7 @@ PodDisruptionBudget policy/v1 policy/v1beta1
 Pod v1
 ResourceQuota v1
 LimitRange v1
+RuntimeClass node.k8s.io/v1 node.k8s.io/v1beta1
 """
 VERSIONS = {kind: tuple(versions) for kind, *versions in map(str.split, _VERSIONS.strip().splitlines())}
 """The kinds that decisions read or that bound new pods, with their possible versions of the API, newest

@@ -105,8 +105,12 @@ class Closed(Plugin):
 @pytest.mark.parametrize(
     "release, gates, differs",
     [
-        ("1.16", "", {field.name for field in fields(ServerRules)} - {"keeps_priorities"}),
-        ("1.16", "PodPriority=false", {field.name for field in fields(ServerRules)}),
+        ("1.15", "PodPriority=false", {field.name for field in fields(ServerRules)}),
+        (
+            "1.16",
+            "",
+            {field.name for field in fields(ServerRules)} - {"keeps_priorities", "reads_runtime_classes"},
+        ),
         ("1.26", "", {"merges_label_keys", "sums_what_is_said", "guards_everything"}),
         ("1.30", "MatchLabelKeysInPodAffinity=true", set()),
         ("1.32", "MatchLabelKeysInPodAffinity=false", {"merges_label_keys"}),

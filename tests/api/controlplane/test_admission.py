@@ -226,6 +226,51 @@ def test_two_defaults(takes_newest_class):
         assert found.refused[0][1] == "Internal error occurred: 3 default StorageClasses were found"
 
 
+# --- RuntimeClasses -----------------------------------------------------------------------------------------
+
+KATA = """
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: kata}
+handler: kata
+overhead: {podFixed: {cpu: 250m}}
+scheduling: {nodeSelector: {runtime: kata}, tolerations: [{key: kata, operator: Exists}]}
+"""
+
+
+@pytest.mark.parametrize(
+    "spec, reads, outcome",
+    [
+        ({}, True, ("250m", {"runtime": "kata", "disk": "ssd"}, ["mine", "kata"])),
+        ({"overhead": {"cpu": "0.25"}}, True, ("250m", {"runtime": "kata", "disk": "ssd"}, ["mine", "kata"])),
+        ({}, False, (None, {"disk": "ssd"}, ["mine"])),
+        ({"runtimeClassName": "other"}, True, (None, {"disk": "ssd"}, ["mine"])),
+        (
+            {"overhead": {"cpu": "1"}},
+            True,
+            "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+        ),
+        (
+            {"nodeSelector": {"runtime": "runc"}},
+            True,
+            "conflict: runtimeClass.scheduling.nodeSelector[runtime] = kata; pod.spec.nodeSelector[runtime] = runc",
+        ),
+    ],
+)
+def test_runtime_classes(spec, reads, outcome):
+    """A new pod gets the overhead, node selector and tolerations of its RuntimeClass, and is refused where its
+    own contradict them."""
+    known = {"runtimeClassName": "kata", "nodeSelector": {"disk": "ssd"}, "tolerations": [{"key": "mine"}]}
+    pod = decode({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {**known, **spec}})
+    result = admit([pod], [decode(yaml.safe_load(KATA))], server=ServerRules(reads_runtime_classes=reads))
+    if isinstance(outcome, str):
+        assert [reason for _, reason in result.refused] == [outcome]
+        return
+    (made,) = (item.spec for item in result.objects)
+    cpu = made.overhead.get("cpu")
+    assert (cpu and str(cpu), dict(made.node_selector), [item.key for item in made.tolerations]) == outcome
+
+
 # --- Label keys of pod affinity -----------------------------------------------------------------------------
 
 

@@ -41,12 +41,14 @@ def test_only_kinds_that_are_read(kind, lines):
     assert len(told(node("a"), pod("p", metadata=owned_by(kind)))) == lines
 
 
-@pytest.mark.parametrize("metadata, lines", [({}, 1), ({"creationTimestamp": "2020-01-01T00:00:00Z"}, 0)])
-def test_runtime_classes(metadata, lines):
-    """A pod that no API server has admitted may lack what its RuntimeClass adds."""
-    assert told(pod("p", metadata=metadata, runtimeClassName="kata")) == lines * [
-        missing.UNREAD_CLASS.format("kata")
-    ]
+@pytest.mark.parametrize(
+    "metadata, name, lines",
+    [({}, "kata", 1), ({}, "gvisor", 0), ({"creationTimestamp": "2020-01-01T00:00:00Z"}, "kata", 0)],
+)
+def test_runtime_classes(metadata, name, lines):
+    """A pod that no API server has admitted lacks what its RuntimeClass adds."""
+    objects = made("RuntimeClass", "gvisor"), pod("p", metadata=metadata, runtimeClassName=name)
+    assert told(*objects) == lines * [missing.NO_RUNTIME.format("kata")]
 
 
 def test_not_of_pods_on_nodes():
