@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import attrs
 
@@ -95,14 +95,20 @@ class BindingCycle(ABC):
     steps itself.
 
     In order: :meth:`reserve`; where :meth:`waiting` answers with a wait, its end and :meth:`permitted`;
-    :meth:`begin`; where :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`. After a failure
-    of any step but the first, others may fit: ``EventRouter.pod_given_up`` informs the queue. What is not
-    abstract is so where nothing waits for plugins.
+    :meth:`begin`; where :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`; :meth:`bound`.
+    After a failure of any step but the first, others may fit: ``EventRouter.pod_given_up`` informs the queue.
+    What is not abstract is so where nothing waits for plugins.
     """
 
     __slots__ = ()
-    ends_nominations: ClassVar[bool] = False
-    """A pod whose binding fails loses its nomination."""
+
+    @property
+    def ends_nominations(self) -> bool:
+        """Whether a pod whose binding fails loses its nomination."""
+        return False
+
+    def contain_errors(self, report: Callable[[str], None]) -> None:  # noqa: B027  # most run no plugins
+        """Let errors of a user's plugins fail the attempt, and *report* them; else they are raised."""
 
     @abstractmethod
     def reserve(self, pod: Pod, host: str) -> Failure | None:
@@ -145,6 +151,9 @@ class BindingCycle(ABC):
     def bind(self, pod: Pod, host: str) -> Failure | None:
         """The steps after it, and the binding itself."""
         return None
+
+    def bound(self, pod: Pod, host: str) -> None:  # noqa: B027  # most have nothing to do
+        """The steps once the pod is bound."""
 
     @abstractmethod
     def give_back(self, pod: Pod, host: str) -> None:

@@ -103,11 +103,15 @@ class Driver(ABC):
         nominated = decision.nominated
         failure = Failure(decision.error or "", self.state.engine.flow.failure_reason(decision))
         item.plugins = decision.plugins or frozenset()
-        if plan is not None and plan.node is not None and self.victims_leave_first:
+        if plan is not None and self.victims_leave_first:
             error = await self.make_room(item.pod, plan)
+            cells = self.state.engine.release.framework
             if error is not None:
-                failure = attrs.evolve(failure, text=f"{failure.text} preemption: {error}.")
                 nominated = None
+                shown = cells.shows_post_filter and cells.tells_post_filter_errors
+                if shown and decision.fit_error is not None:
+                    fit_error = attrs.evolve(decision.fit_error, post_filter=f"preemption: {error}")
+                    failure = attrs.evolve(failure, text=str(fit_error))
         await self.failed(item, failure, nominated)
         if plan is not None and not self.victims_leave_first:
             await self.make_room(item.pod, plan)
@@ -135,6 +139,8 @@ class Driver(ABC):
             gives_back = True
         if failure is not None:
             await self.undo(attempt, failure, gives_back=gives_back)
+        else:
+            binding.bound(pod, host)
 
     async def undo(self, attempt: Attempt, failure: Failure, *, gives_back: bool = False) -> None:
         """Handle a failed step, which has undone itself unless *gives_back*: the pod is queued again, and

@@ -460,7 +460,10 @@ class Run:
 
     def _finish(self, pod: Pod, host: str) -> Failure | None:
         binding = self.engine.flow.binding
-        return binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
+        failure = binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
+        if failure is None:
+            binding.bound(pod, host)
+        return failure
 
     def _wait(self, decision: Decision, nominated_node: str, *, tries_again: bool) -> None:
         pod = decision.pod

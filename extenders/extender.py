@@ -34,10 +34,22 @@ ENDLESS = 86400.0
 """The most seconds of a call; a configuration may name 292 years, or none."""
 
 
+class ListMeta(msgspec.Struct):
+    """The metadata of a list."""
+
+    selflink: str | None = None
+    resourceversion: str | None = None
+    next: str | None = msgspec.field(default=None, name="continue")
+    remainingitemcount: Int64 | None = None
+
+
 class NodeItems(msgspec.Struct):
     """A list of nodes, each as JSON."""
 
     items: list[dict[str, Any] | None] | None = None
+    metadata: ListMeta | None = None
+    kind: str | None = None
+    apiversion: str | None = None
 
 
 class FilterAnswer(msgspec.Struct):
@@ -111,7 +123,7 @@ def _lowered(value: Json) -> Json:
     if not isinstance(value, Mapping):
         return value
     lowered = {key.lower(): item for key, item in value.items()}
-    for name in ("nodes", "pods"):
+    for name in ("nodes", "metadata", "pods"):
         if name in lowered:
             lowered[name] = _lowered(lowered[name])
     victims = lowered.get("nodenametometavictims")
@@ -253,6 +265,7 @@ class HttpExtender:
             return FilterReply(nodes=nodes)
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
         reply = self._send(config.filter_verb, body, FilterAnswer) or FilterAnswer()
+        items = None if reply.nodes is None else [self._node(item or {}) for item in reply.nodes.items or ()]
         if reply.error:
             raise ExtenderError(self._written(reply.error))
         failed = texts_of(reply.failednodes)
@@ -261,11 +274,7 @@ class HttpExtender:
         )
         if config.node_cache_capable and reply.nodenames is not None:
             return FilterReply([name or "" for name in reply.nodenames], None, failed, unresolvable)
-        if reply.nodes is None:
-            return FilterReply((), None, failed, unresolvable)
-        return FilterReply(
-            (), [self._node(item or {}) for item in reply.nodes.items or ()], failed, unresolvable
-        )
+        return FilterReply((), items, failed, unresolvable)
 
     def _node(self, form: dict[str, Any]) -> Node:
         """The node of a reply: the same object, where it came back as it was sent."""

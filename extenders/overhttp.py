@@ -28,6 +28,7 @@ import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
 from ..api.reading import without_user
+from ..api.reading.addresses import environment_proxy, split_url
 from ..exceptions import ExtenderError, KubeclassicError
 
 HEADER_TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
@@ -216,12 +217,16 @@ def _client(config: ExtenderConfig) -> httpx.Client:
             f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed"
         )
     try:
-        cadata = tls.ca_data.decode("ascii") if tls.ca_data else None
+        cadata = tls.ca_data.decode("ascii", "ignore") if tls.ca_data else None
         context = ssl.create_default_context(cafile=None if cadata else tls.ca_file or None, cadata=cadata)
+        # As in Go: any certificate of the authority ends a chain, and older ones lack what Python 3.13 wants.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        if tls.cert_file or tls.cert_data:
+        # Upstream: a certificate without a key is not shown.
+        if (tls.cert_file or tls.cert_data) and (tls.key_file or tls.key_data):
             # Data win over files. A temporary folder is for its owner alone.
             with TemporaryDirectory() as folder:
                 pair = []
@@ -233,14 +238,20 @@ def _client(config: ExtenderConfig) -> httpx.Client:
                         file = str(Path(folder, name))
                         Path(file).write_bytes(data)
                     pair.append(file)
-                context.load_cert_chain(pair[0], pair[1] or None)
+                # An empty password keeps OpenSSL from asking for one at the terminal.
+                context.load_cert_chain(pair[0], pair[1], lambda: "")
     except (OSError, ValueError) as error:
         raise TlsError(
             f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}"
         ) from None
     # Upstream: the request that would be the eleventh is not sent.
     return httpx.Client(
-        verify=context, headers=HEADERS, follow_redirects=True, max_redirects=MOST_REDIRECTS - 1
+        verify=context,
+        headers=HEADERS,
+        follow_redirects=True,
+        max_redirects=MOST_REDIRECTS - 1,
+        proxy=(split_url(config.url_prefix) and environment_proxy(config.url_prefix)) or None,
+        trust_env=False,
     )
 
 

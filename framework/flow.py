@@ -36,6 +36,7 @@ from ..core.incremental.quick import QuickPath
 from ..core.preemption import ClaimUsers, DryRuns, PodLayout, UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
 from ..core.volumes import VolumeBinder, basic_checks
+from ..exceptions import RuleError
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .config.fielderrors import label_selector_fault
 from .cycle.batching import Batches, Signer
@@ -519,11 +520,20 @@ class FrameworkFlow:
             self.config,
             clock,
             self.engine.new_nominations() if apart else self.engine.nominations,
-            partial(held_by, self.profiles),
+            self._held_by,
         )
         if not apart:
             self.binding.queue = queue
         return queue
+
+    def _held_by(self, pod: Pod) -> str | None:
+        try:
+            return held_by(self.profiles, pod)
+        except RuleError as fault:
+            if self.binding.on_error is None:
+                raise
+            self.binding.on_error(f"pod {pod.key}: {fault}")
+            return str(self._profile(pod).points["preEnqueue"][-1].name)
 
     def router(self, queue: FrameworkQueue, scheduler_name: str | None) -> FrameworkEvents:
         return FrameworkEvents(self.engine, queue, scheduler_name)

@@ -437,16 +437,36 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
         "{scheduler}: preempting to accommodate a higher priority pod",
     )
     """Reason and message of condition DisruptionTarget. ``{scheduler}`` takes that of the preemptor."""
-    spares_victims: bool = False
-    """A victim that is gone already is no error, and gets no event; the last one stays after an error."""
+    puts_status: bool = True
+    """Statuses are written whole, and after a failure the pod is read again (no: a patch, and the informer's)."""
+    patch_tries: int = 1
+    """The most times that a patch of a status is sent, while the server fails."""
+    preempts_first: bool = False
+    """Victims leave before a failure is reported (no: afterwards)."""
+    deletes_waiting: bool = True
+    """A victim that waits for Permit plugins is deleted, too."""
+    evicts_at_once: bool = False
+    """All victims are deleted at the same time (no: one after another, until an error)."""
+    gone_victims: frozenset[str] = frozenset()
+    """The requests about a victim, ``PATCH`` and ``DELETE``, for which it is no error that it is gone; then it
+    gets no event."""
+    tries_after_gone: bool = False
+    """Where all victims were gone, the pod is tried again at once."""
+    spares_last_victim: bool = False
+    """The last victim stays where another one could not be deleted."""
     ends_pre_bind: bool = False
     """A victim whose volumes or devices are waited for is not bound, and tried again (no: it is deleted)."""
     patches_latest: bool = False
     """The status after a failure changes the pod's latest one (no: that of its attempt)."""
+    binds_by_plugin: bool = False
+    """The text about a binding that the server refused names plugin DefaultBinder."""
     rejected_text: str = "Binding rejected: "
     """The beginning of the text about a binding that failed."""
     unbound_text: str = ""
     """The beginning of the text about volumes that are not bound in time."""
+    waits_in_context: bool = False
+    """Where volumes are waited for no longer, this is an exceeded deadline, and 0 seconds are none (no: 0 is no
+    limit)."""
     wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     """The error for a claim whose selected node was changed. It takes ``claim``, ``got`` and ``node``."""
     assumed_pods_expire: float | None = 30.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, TypeGuard
 
 import attrs
 
@@ -18,7 +18,7 @@ from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failur
 from ...core.decision import SUCCESS, FitError, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
-from ...exceptions import CacheError
+from ...exceptions import CacheError, RuleError
 from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, Template, WaitingPod, error
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
@@ -73,7 +73,8 @@ class FrameworkBinding(BindingCycle):
     profile_of: Callable[[Pod], Profile]
     latest_cycle: Callable[[Pod], FrameworkCycle]
     """The latest cycle if it was for the given pod, else a new one."""
-    ends_nominations: ClassVar[bool] = True
+    on_error: Callable[[str], None] | None = None
+    """The receiver of an error of a user's plugin, which then fails the attempt; None: it is raised."""
     queue: FrameworkQueue | None = None
     """The queue of pods that plugins activate; None: there is none, and nothing happens."""
     _plain: dict[str, bool] = attrs.Factory(dict)
@@ -97,7 +98,10 @@ class FrameworkBinding(BindingCycle):
             self._cycles[pod.uid] = cycle
             return None
         refusal = refusal or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
-        return refusal or self._bind(bound, profile, cycle)
+        refusal = refusal or self._bind(bound, profile, cycle)
+        if refusal is None:
+            self._post_bind(bound, profile, cycle)
+        return refusal
 
     def _assume_plainly(
         self, pod: Pod, host: str, template: Template, cycle: FrameworkCycle | None
@@ -148,7 +152,7 @@ class FrameworkBinding(BindingCycle):
             return failed_assumption
         on_phase = self.engine.on_phase
         for plugin in profile.points["reserve"]:
-            status = _without_pre_filter(plugin, profile) or plugin.reserve(bound, host, cycle)
+            status = _without_pre_filter(plugin, profile) or self._ask(plugin.reserve, bound, host, cycle)
             if _has_failed(status):
                 failure = _fit_error(status, "Reserve", cycle.release) or _error(
                     status, "Reserve", plugin, cycle
@@ -214,11 +218,15 @@ class FrameworkBinding(BindingCycle):
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reservation(pod)
         if self._runs_nothing(profile, cycle.template):
-            self._activate(cycle)
             return None
         bound = pod.bound_to(host)
         rest = profile.points["preBind"][len(before_volumes(profile)) :]
         return self._failure(self._pre_bind(bound, profile, cycle, rest) or self._bind(bound, profile, cycle))
+
+    def bound(self, pod: Pod, host: str) -> None:
+        profile, cycle = self._reservation(pod)
+        self._cycles.pop(pod.uid, None)
+        self._post_bind(pod.bound_to(host), profile, cycle)
 
     def give_back(self, pod: Pod, host: str) -> None:
         profile, cycle = self._reservation(pod)
@@ -226,9 +234,8 @@ class FrameworkBinding(BindingCycle):
         self._undo(pod.bound_to(host), profile, cycle)
 
     def _reservation(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
-        """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from
-        ``_cycles``."""
-        return self.profile_of(pod), self._cycles.pop(pod.uid, None) or self.latest_cycle(pod)
+        """The profile of a reserved pod, and the cycle with the plugins' state."""
+        return self.profile_of(pod), self._cycles.get(pod.uid) or self.latest_cycle(pod)
 
     def failure(self, text: str) -> Failure:
         return Failure(text, self.engine.release.binding_failed_reason)
@@ -244,12 +251,29 @@ class FrameworkBinding(BindingCycle):
             status.plugin if self.engine.release.queueing.names_refusing_plugin else "",
         )
 
+    @property
+    def ends_nominations(self) -> bool:
+        return not self.engine.release.framework.nomination_outlasts_tries
+
+    def contain_errors(self, report: Callable[[str], None]) -> None:
+        self.on_error = report
+
+    def _ask(self, method: Callable[..., Status | None], *arguments: Any) -> Status | None:
+        """The answer of a plugin's *method*."""
+        try:
+            return method(*arguments)
+        except RuleError as fault:
+            if self.on_error is None:
+                raise
+            self.on_error(f"pod {arguments[0].key}: {fault}")
+            return error(str(fault))
+
     # --- the steps of the assumed pod; each returns why it failed, or None ----------------------------------
 
     def _permit(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         timeouts = {}
         for plugin in profile.points["permit"]:
-            status = plugin.permit(pod, pod.spec.node_name, cycle)
+            status = self._ask(plugin.permit, pod, pod.spec.node_name, cycle)
             if status is not None and status.code is Code.WAIT:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _has_failed(status):
@@ -268,18 +292,19 @@ class FrameworkBinding(BindingCycle):
     ) -> Status | None:
         """Run PreBind of *plugins*, in order; after a failure everything is undone as in :meth:`_reserve`."""
         for plugin in plugins:
-            status = _without_pre_filter(plugin, profile) or plugin.pre_bind(pod, pod.spec.node_name, cycle)
+            status = _without_pre_filter(plugin, profile) or self._ask(
+                plugin.pre_bind, pod, pod.spec.node_name, cycle
+            )
             if _has_failed(status):
                 return self._after_undo(pod, profile, cycle, _refusal(status, "PreBind", plugin, cycle))
         return None
 
     def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Run Bind until a plugin does not skip, then PostBind; after a failure everything is undone as in
-        :meth:`_reserve`."""
+        """Run Bind until a plugin does not skip; a failure undoes everything as in :meth:`_reserve`."""
         host = pod.spec.node_name
         status = None
         for plugin in profile.points["bind"]:
-            status = plugin.bind(pod, host, cycle)
+            status = self._ask(plugin.bind, pod, host, cycle)
             if status is not None and status.is_skip:
                 continue
             if _has_failed(status):
@@ -288,16 +313,19 @@ class FrameworkBinding(BindingCycle):
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.
             return self._after_undo(pod, profile, cycle, error(status.message))
-        for listener in profile.points["postBind"]:
-            listener.post_bind(pod, host, cycle)
-        self._activate(cycle)
         return None
+
+    def _post_bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> None:
+        for listener in profile.points["postBind"]:
+            self._ask(listener.post_bind, pod, pod.spec.node_name, cycle)
+        self._activate(cycle)
 
     def _undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> None:
         """Unreserve in reverse order, and forget the pod."""
+        self._cycles.pop(pod.uid, None)
         host = pod.spec.node_name
         for plugin in reversed(profile.points["reserve"]):
-            plugin.unreserve(pod, host, cycle)
+            self._ask(plugin.unreserve, pod, host, cycle)
         if cycle.release.framework.assumes_volumes_first:
             cycle.binder.revert(pod, host)
         with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged

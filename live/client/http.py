@@ -27,8 +27,9 @@ import msgspec
 from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import JsonObject
+from ...api.reading.addresses import environment_proxy
 from ...exceptions import KubeclassicError, one_line
-from .addresses import KubeconfigError, environment_proxy
+from .addresses import KubeconfigError
 from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Headers, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ import attrs
 
 from ...api.objects import JsonDict, JsonObject
 from ...api.reading import parsed, without_user
+from ...api.reading.addresses import SCHEMES, is_loopback, split_url
 from ...exceptions import ManifestError, did_you_mean, one_line
-from .addresses import SCHEMES, KubeconfigError, is_loopback, split_url
+from .addresses import KubeconfigError
 from .http import (
     ANONYMOUS,
     NO_HEADER,

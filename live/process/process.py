@@ -154,7 +154,7 @@ class Process:
             engine=spec.engine(await config_maps_of(spec, link)),
             link=link,
             server=access.server,
-            scheduler_name=min(spec.scheduler_names),
+            scheduler_name=spec.first_scheduler_name,
             **more,
         )
 

@@ -29,6 +29,11 @@ MOST_REMEMBERED = 4096
 BURST = 25
 REFILL = 300.0
 """The most events of one reason about one object that are sent at once, and the seconds until one more is."""
+MOST_MESSAGES = 10
+SIMILAR = 600.0
+"""The number of messages of one reason about an object after which they are combined, and the seconds between
+two that end this. Upstream: EventAggregator of client-go."""
+COMBINED = "(combined from similar events): "
 MOST_TRIES = 12
 PAUSE = 10.0
 """The most tries to send an event when no answer comes, and the seconds between two. Any answer ends the
@@ -75,6 +80,8 @@ class Events(Recorder):
     component: str = ""
     """The component that reports those that are not about pods."""
     _sent: OrderedDict[object, Manifest] = Factory(OrderedDict)
+    _similar: OrderedDict[object, tuple[list[str], float]] = Factory(OrderedDict)
+    """Object and reason -> the messages, and the time of the last one."""
     _budgets: OrderedDict[object, tuple[float, float]] = Factory(OrderedDict)
     """Object and reason -> how many events could be sent at a time, and that time."""
     _waiting: deque[Manifest] = Factory(deque)
@@ -139,11 +146,12 @@ class Events(Recorder):
                 event = self._waiting.popleft()
                 self._is_sending = True
                 target = event["involvedObject"]
+                similar = (*(target.get(name) for name in _NAMES), event["type"], event["reason"])
                 # An event equal to one that was sent before is that one with a higher count.
-                key = (
-                    *(target.get(name) for name in _NAMES),
-                    *(event[name] for name in ("type", "reason", "message")),
-                )
+                key: object = (*similar, event["message"])
+                if self._are_many(similar, event["message"]):
+                    event["message"] = f"{COMBINED}{event['message']}"
+                    key = similar
                 previous = self._sent.pop(key, None)
                 if previous is not None:
                     event |= {
@@ -154,7 +162,7 @@ class Events(Recorder):
                 self._sent[key] = event
                 if len(self._sent) > MOST_REMEMBERED:
                     self._sent.popitem(last=False)
-                if not self._has_budget(key[:-1]):
+                if not self._has_budget(similar):
                     self._is_sending = False
                     continue
                 for tries_left in reversed(range(MOST_TRIES)):
@@ -167,6 +175,19 @@ class Events(Recorder):
                     self.say(f"Unable to write event {text} (retry limit exceeded!)")
                 self._is_sending = False
             self._is_dropping = False
+
+    def _are_many(self, key: object, message: str) -> bool:
+        """Whether *message* is to be combined with others of *key*."""
+        now = loop_time()
+        messages, since = self._similar.pop(key, ([], now))
+        messages = [other for other in messages if other != message] if now - since <= SIMILAR else []
+        messages.append(message)
+        are_many = len(messages) >= MOST_MESSAGES
+        # Upstream: one of them is forgotten, so that a repetition of it is combined, too.
+        self._similar[key] = messages[are_many:], now
+        if len(self._similar) > MOST_REMEMBERED:
+            self._similar.popitem(last=False)
+        return are_many
 
     def _has_budget(self, key: object) -> bool:
         """Whether one more event of *key* may be sent. Upstream: EventSourceObjectSpamFilter of client-go,

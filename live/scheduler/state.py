@@ -104,11 +104,11 @@ class ClusterApi:
             "PUT", PODS, pod.namespace, pod.name, "status", _pod_with_status(pod, status, node_name)
         )
 
-    async def patch_status(self, pod: Pod, patch: JsonDict) -> None:
+    async def patch_status(self, pod: Pod, patch: JsonDict, tries: int = 4) -> None:
         """Change the status of *pod* by a strategic merge patch, unless it is empty; what may pass is tried
-        again, four times in all."""
+        again, *tries* times in all."""
         pause = 0.01
-        for tries_left in reversed(range(4 if patch else 0)):
+        for tries_left in reversed(range(tries if patch else 0)):
             try:
                 await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
                 return

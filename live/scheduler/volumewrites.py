@@ -9,12 +9,13 @@ bindClaim, PostFilter and Unreserve in pkg/scheduler/framework/plugins/dynamicre
 from __future__ import annotations
 
 import asyncio
+import math
 
 import numpy as np
 from attrs import define
 from msgspec.structs import replace
 
-from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
+from ...api.objects import JsonDict, KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
 from ...api.ownfields import own_fields, with_finalizers, with_status
 from ...core.arrays import Batch
 from ...core.binding import VolumeError
@@ -100,30 +101,57 @@ class ClaimWork:
         return created
 
     async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
-        """Write the finalizers and the status of a claim that is there."""
-        api = self.state.api
-        place = before.namespace, before.name
-        claims = resource("ResourceClaim", api.device_api)
+        """Write the finalizers and the status of a claim that is there; after a conflict once more, to the
+        claim as it is then."""
+        latest = before
+        for _ in range(CONFLICTS - 1):
+            try:
+                return await self._put_once(before, after, latest)
+            except ApiError as error:
+                if error.status != CONFLICT:
+                    raise
+            latest = decoded(ResourceClaim, await self._ask("GET", before))
+        return await self._put_once(before, after, latest)
+
+    async def _put_once(
+        self, before: ResourceClaim, after: ResourceClaim, latest: ResourceClaim
+    ) -> ResourceClaim:
+        wanted = _merged(before, after, latest)
+        manifest: JsonDict = {
+            "apiVersion": self.state.api.device_api,
+            "kind": "ResourceClaim",
+            **(latest.manifest or {}),
+        }
+        name = f"claim {after.key}"
+        if wanted.metadata.finalizers != latest.metadata.finalizers:
+            body = with_finalizers(manifest, wanted)
+            manifest = await self._ask("PUT", after, body=body, doing=f"add finalizer to {name}")
         classes = {
             device_class.name: device_class.manifest or {}
             for device_class in self.state.listings.device_classes
         }
-        manifest = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
-        if after.metadata.finalizers != before.metadata.finalizers:
-            manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
-        for _ in range(CONFLICTS):
-            try:
-                body = with_status(manifest, after, classes, api.names_requests)
-                answer = await api.ask("PUT", claims, *place, "status", body)
-            except ApiError as error:
-                if error.status != CONFLICT:
-                    raise
-                manifest = await api.ask("GET", claims, *place)
-                if decoded(ResourceClaim, manifest).status.allocation != before.status.allocation:
-                    raise
-            else:
-                return decoded(ResourceClaim, answer)
-        raise ApiError(CONFLICT, "Conflict", f'resourceclaims "{before.name}" changes all the time')
+        what = "reservation" if before.status.allocation is not None else "allocation and reservation"
+        body = with_status(manifest, wanted, classes, self.state.api.names_requests)
+        answer = await self._ask("PUT", after, "status", body, f"add {what} to {name}")
+        return decoded(ResourceClaim, answer)
+
+    async def _ask(
+        self,
+        method: str,
+        claim: ResourceClaim,
+        subresource: str = "",
+        body: JsonDict | None = None,
+        doing: str = "",
+    ) -> JsonDict:
+        """The claim in the answer; an error says what was being done."""
+        api = self.state.api
+        claims = resource("ResourceClaim", api.device_api)
+        try:
+            return await api.ask(method, claims, claim.namespace, claim.name, subresource, body)
+        except ApiError as error:
+            raise ApiError(
+                error.status, error.reason, f"{doing}: {error}" if doing else str(error)
+            ) from error
 
     def write_beside(self) -> None:
         """Write the claims noted just now, beside all else; an error is reported, and the next attempt notes
@@ -136,6 +164,33 @@ class ClaimWork:
 
         if writes := self.taken():
             self.state.spawn(reported(writes))
+
+
+def _merged(before: ResourceClaim, after: ResourceClaim, latest: ResourceClaim) -> ResourceClaim:
+    """The *latest* state of a claim with the change from *before* to *after*; users that others have added or
+    removed meanwhile are so afterwards. Raises ApiError where it cannot have the change any more."""
+    old_users = before.status.reserved_for
+    wanted_users = after.status.reserved_for
+    if set(wanted_users) - set(old_users):
+        gone = "deleted" if latest.metadata.deletion_timestamp is not None else ""
+        if before.status.allocation is None and latest.status.allocation is not None:
+            gone = gone or "allocated elsewhere"
+        elif before.status.allocation is not None and latest.status.allocation is None:
+            gone = gone or "deallocated elsewhere"
+        if gone:
+            raise ApiError(200, "", f"claim {after.key} got {gone} in the meantime")
+    users = [user for user in latest.status.reserved_for if user in wanted_users or user not in old_users]
+    users += [user for user in wanted_users if user not in old_users and user not in users]
+    keeps = None not in (before.status.allocation, after.status.allocation, latest.status.allocation)
+    allocation = latest.status.allocation if keeps else after.status.allocation
+    finalizers = (
+        after.metadata.finalizers if after.metadata.finalizers != before.metadata.finalizers else None
+    )
+    return replace(
+        latest,
+        metadata=latest.metadata if finalizers is None else replace(latest.metadata, finalizers=finalizers),
+        status=replace(after.status, allocation=allocation, reserved_for=tuple(users)),
+    )
 
 
 POLL = 1.0
@@ -183,11 +238,15 @@ class VolumeWork:
                 await state.free()
                 state.engine.binder.restore(objects[len(written) :])
                 raise NotWritten(str(error)) from error
-        seconds = state.binding.volume_seconds(pod)
-        end = state.now() + (self.timeout if seconds is None else seconds)
+        own_seconds = state.binding.volume_seconds(pod)
+        seconds = self.timeout if own_seconds is None else own_seconds
+        in_context = state.release.live.waits_in_context
+        end = state.now() + (seconds if seconds or in_context else math.inf)
         while True:
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(min(POLL, max(0.0, end - state.now())) if in_context else POLL)
             await state.free()
+            if in_context and state.now() >= end:
+                raise NotBound("context deadline exceeded")
             node = pod.node_name
             if state.engine.row_of(node) is None:
                 raise NotBound(f'failed to get node "{node}": node "{node}" not found')

@@ -34,8 +34,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...api.garbage import frozen
 from ...api.ownfields import compact_json
+from ...api.reading.addresses import is_loopback
 from ...exceptions import KubeclassicError
-from ..client.addresses import is_loopback
 from ..process.logs import Log
 from ..scheduler.following import end_at_signals, unless
 from .bodies import BAD_REQUEST, TOO_LARGE, RequestError

@@ -170,3 +170,10 @@ def test_whom_it_is_interested_in(place, requests, limits, asked):
 def test_texts_are_formats(text, wanted):
     """Go writes a format without arguments with what is missing."""
     assert errorf(text) == wanted
+
+
+def test_the_whole_reply_is_read():
+    """A node that cannot be read is an error, even where names count in place of nodes."""
+    reply = {"NodeNames": ["a"], "Nodes": {"items": [{"metadata": {"name": 1}}]}}
+    with pytest.raises(ExtenderError, match=r"metadata\.name"):
+        extender(Scripted(reply), node_cache_capable=True).filter(Pod(), NODES)

@@ -112,6 +112,18 @@ def test_connections_are_kept():
     assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
 
 
+def test_no_proxy_is_asked_for_this_machine(monkeypatch):
+    """As Go does, whatever the environment says."""
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with serving() as port:
+        post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
+        assert post(f"http://127.0.0.1:{port}/x", b"{}", 60).status == 200
+        post.close()
+
+
 def test_a_redirect_is_followed():
     """A request that is sent elsewhere keeps its body."""
     with serving() as port:
@@ -238,9 +250,14 @@ def tls_port():
             cert_file="nowhere",
             key_file="nowhere",
         ),
+        TlsConfig(
+            ca_data="# für uns\n".encode() + CERT.read_bytes(),
+            server_name="extender.test",
+            cert_file=str(CERT),
+        ),
         None,
     ],
-    ids=["insecure", "authority", "data", "client", "client data", "enableHttps alone"],
+    ids=["insecure", "authority", "data", "client", "client data", "no key", "enableHttps alone"],
 )
 def test_what_is_accepted(tls_port, tls):
     """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""

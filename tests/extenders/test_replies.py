@@ -55,6 +55,7 @@ def test_what_is_read(body, kind, wanted):
         (b'"text"', "another form"),
         (b'{"NodeNames": [1]}', "another form"),
         (b'{"Nodes": {"items": ["a"]}}', "another form"),
+        (b'{"Nodes": {"MetaData": "a"}}', "another form"),
         (b"[" * 100_000, "JSON that is nested too deeply"),
     ],
 )

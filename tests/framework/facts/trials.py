@@ -19,7 +19,7 @@ from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin, PreFilterResult, unresolvable, unschedulable
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
-from kubeclassic.live.scheduler.scheduler import ClassicConsequences
+from kubeclassic.live.scheduler.consequences import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj

@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 import pytest
 import yaml
 
+from kubeclassic.api.reading.addresses import environment_proxy
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
-from kubeclassic.live.client.addresses import environment_proxy
 from kubeclassic.live.client.api import OTHER, Request, TransportError
 from kubeclassic.live.client.http import Access, HttpTransport, TokenFile, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig

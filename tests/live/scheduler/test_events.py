@@ -108,6 +108,21 @@ async def test_equal_ones_are_counted():
         assert counted["firstTimestamp"] < counted["lastTimestamp"]
 
 
+async def test_many_messages_are_combined():
+    """From the tenth message of one reason about an object on they are one event, until ten minutes without
+    any."""
+    async with running() as world:
+        for number in range(12):
+            world.tell(f"no {number}")
+            await asyncio.sleep(1.0)
+        found = [(event["message"], event["count"]) for event in world.there()]
+        assert found[8:] == [("no 8", 1), ("(combined from similar events): no 11", 3)]
+        await asyncio.sleep(601.0)
+        world.tell("no 12")
+        await asyncio.sleep(1.0)
+        assert world.there()[-1]["message"] == "no 12"
+
+
 async def test_a_pod_that_fails_all_the_time_sends_few():
     """25 events of one reason about a pod are sent at once, then one in five minutes; none is lost for the
     count, and other reasons and pods are sent."""

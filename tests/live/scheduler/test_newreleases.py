@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from tests.apiserver import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
+from tests.apiserver import NEW_SERVER, NEWEST_SERVER, NO_FAULT, OLD_SERVER, refused
 from tests.live.scheduler.worlds import at
 
 RELEASES = list(FRAMEWORK_RELEASES)
@@ -87,6 +87,63 @@ async def test_a_claim_gets_a_device():
     assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
     assert [one["device"] for one in claim["status"]["allocation"]["devices"]["results"]] == ["gpu-0"]
     assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p"]
+
+
+CLAIM_PATH = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c"
+
+
+@pytest.mark.parametrize("path", [CLAIM_PATH, f"{CLAIM_PATH}/status"])
+async def test_a_claim_changes_while_it_is_written(path):
+    """After a conflict the claim is read and written again: users whom others added or removed stay so."""
+    refusals = [refused(409, "Conflict")]
+    users = [{"resource": "pods", "name": name, "uid": name} for name in ("gone", "new")]
+
+    def meanwhile(request):
+        if request.method != "PUT" or request.path != path or not refusals:
+            return NO_FAULT
+        claim = site.store.storage.of("resourceclaims")["default", "c"]
+        if users[0] in claim.get("status", {}).get("reservedFor", []):
+            status = {**claim["status"], "reservedFor": users[1:]}
+            site.user.ask("PUT", f"{CLAIM_PATH}/status", {**claim, "status": status})
+            refusals.clear()
+            return NO_FAULT
+        return refusals.pop()
+
+    async with at("1.34", NEWEST_SERVER) as site:
+        devices_at(site, {}, {})
+        site.user.create("resourceclaims", CLAIM)
+        replica = site.start(leader_elect="false", faults=meanwhile)
+        site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        await asyncio.sleep(0.9)
+        assert (site.hosts, replica.warned, refusals) == ({"p": "node-1"}, [], [])
+        claim = site.store.storage.of("resourceclaims")["default", "c"]
+        site.user.ask(
+            "PUT", f"{CLAIM_PATH}/status", {**claim, "status": {**claim["status"], "reservedFor": users[:1]}}
+        )
+        refusals.append(refused(409, "Conflict"))
+        await asyncio.sleep(1.0)
+        site.add_pod("q", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        await asyncio.sleep(0.9)
+        assert site.hosts["q"] == "node-1"
+    found = site.store.storage.of("resourceclaims")["default", "c"]["status"]["reservedFor"]
+    assert [user["name"] for user in found] == (["new", "q"] if path.endswith("status") else ["gone", "q"])
+
+
+async def test_a_failed_binding_gives_its_claim_back():
+    """A pod whose binding is refused is no user of its claim any more."""
+    async with at("1.34", NEWEST_SERVER) as site:
+        devices_at(site, {}, {})
+        site.user.create("resourceclaims", CLAIM)
+        site.start(
+            leader_elect="false",
+            faults=lambda request: refused(403) if request.path.endswith("/p/binding") else NO_FAULT,
+        )
+        site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        site.add_pod("q")
+        await asyncio.sleep(0.5)
+        status = site.store.storage.of("resourceclaims")["default", "c"]["status"]
+    assert "allocation" in status
+    assert "reservedFor" not in status
 
 
 def devices_at(site, device, spec):

@@ -3,9 +3,17 @@ preempted."""
 
 import asyncio
 
-from tests.apiserver import pod_manifest
+import pytest
+
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.apiserver import NO_FAULT, pod_manifest
 from tests.live.scheduler.worlds import lived
-from tests.support.permitbuild import names, waiting_scheduler, waits_of
+from tests.support.configbuild import configuration
+from tests.support.frameworkbuild import enabled, scheduler
+from tests.support.permitbuild import Doorman, names, waiting_scheduler, waits_of
 
 
 class Waiting:
@@ -84,3 +92,74 @@ async def test_a_waiting_victim_is_rejected_not_deleted():
         assert world.hosts == {"low": "", "high": "node-0"}
         assert waiting.names == []
         assert waiting.texts("low") == ["Preempted by a pod on node node-0", "preempted"]
+
+
+def doorman_scheduler(release):
+    """A scheduler of *release* with one plugin that makes pods wait."""
+    version = FRAMEWORK_RELEASES[release].configuration.default_version
+    config = configuration(release, version, {"plugins": {"permit": enabled("Doorman")}})
+    return framework_engine(config, registry={**registry_of(config.release), "Doorman": Doorman})
+
+
+@pytest.mark.parametrize("release, is_latest", [("1.24", True), ("1.25", False), ("1.36", True)])
+async def test_which_status_is_changed(release, is_latest):
+    """Up to 1.24 and in 1.36 a condition is added to the latest status of the pod, else to that of its
+    attempt."""
+    patches = []
+
+    def noted(request):
+        if request.method == "PATCH" and request.path.endswith("/first/status"):
+            patches.append(request.body)
+        return NO_FAULT
+
+    async with lived(release, noted) as world:
+        world.add_node("node-0")
+        world.schedule(engine=doorman_scheduler(release))
+        add(world, "first", "5")
+        await asyncio.sleep(2.0)
+        conditions = [{"type": "Odd", "status": "True"}]
+        path = "/api/v1/namespaces/default/pods/first"
+        pod = world.store.storage.of("pods")["default", "first"]
+        world.user.ask(
+            "PUT", f"{path}/status", {**pod, "status": {**pod["status"], "conditions": conditions}}
+        )
+        await asyncio.sleep(5.0)
+    assert any(b"Odd" in patch for patch in patches) == is_latest
+
+
+@pytest.mark.parametrize("release, stays", [("1.18", False), ("1.21", False), ("1.22", True)])
+async def test_up_to_1_21_a_waiting_victim_is_deleted(release, stays):
+    """It is deleted as any other, and then rejected."""
+    async with lived(release) as world:
+        world.add_node("node-0", cpu="1")
+        world.schedule(engine=doorman_scheduler(release))
+        add(world, "low", "600", cpu="800m")
+        await asyncio.sleep(1.0)
+        world.add_pod("high", cpu="800m", priorityClassName="system-node-critical")
+        await asyncio.sleep(20.0)
+        assert ("low" in world.hosts) == stays
+        assert world.events.told[0].text == "Preempted by default/high on node node-0"
+
+
+@pytest.mark.parametrize("point", ["pre_enqueue", "reserve", "permit", "pre_bind", "post_bind"])
+async def test_an_error_of_a_plugin_ends_nothing(point):
+    """It fails the attempt, is logged, and leaves no place taken; other pods are bound. PostBind comes after
+    the binding."""
+
+    def fail(self, pod, *rest):
+        if pod.name == "bad":
+            raise ValueError("boom")
+
+    plugin = type("Broken", (Plugin,), {"name": "Broken", point: fail})
+    engine = scheduler(profile={"plugins": {"multiPoint": enabled("Broken")}}, plugins=(plugin,))
+    async with lived("1.27") as world:
+        world.add_node("node-0")
+        world.schedule(engine=engine)
+        world.add_pod("bad")
+        world.add_pod("good")
+        await asyncio.sleep(1.5)
+        assert world.hosts == {"bad": "node-0" if point == "post_bind" else "", "good": "node-0"}
+        assert any("ValueError: boom" in report for report in world.reports)
+        told = [event.text for event in world.events.told if event.reason == "FailedScheduling"]
+        assert bool(told) == (point in ("reserve", "permit", "pre_bind"))
+        assert all(f'plugin "Broken": {point} (' in text for text in told)

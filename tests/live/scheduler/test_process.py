@@ -6,7 +6,12 @@ import asyncio
 import httpx
 import pytest
 
+from kubeclassic.framework.options import options_of
+from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.live.client.http import Access
+from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.election import LeaderLostError
+from kubeclassic.live.scheduler.flags import RunSettings
 from tests.apiserver import NO_FAULT, Fault
 from tests.live.scheduler.worlds import Site, at, lived
 
@@ -40,6 +45,15 @@ async def test_it_schedules_with_and_without_an_election(release):
         await asyncio.sleep(5.0)
         assert second.process.elector is None
     assert site.hosts == {"first": "node-0", "second": "node-0"}
+
+
+async def test_the_first_profile_tells_who_leads():
+    """Events about the leader come from it."""
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    config = {**head, "profiles": [{"schedulerName": name} for name in ("z", "a")]}
+    spec = SchedulerSpec.of(options_of({"release": "1.27", "config": config}))
+    made = await Process.of(spec, RunSettings(), Access(server="http://there"), None)
+    assert made.scheduler_name == "z"
 
 
 @each_electing

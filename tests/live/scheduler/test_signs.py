@@ -74,22 +74,37 @@ async def test_conditions_note_the_generation(release, noted):
     assert condition(urgent, "PodScheduled").get("observedGeneration") == noted
 
 
-@pytest.mark.parametrize("release, fails", [("1.34", True), ("1.35", False)])
-async def test_a_victim_that_is_gone_is_no_error(release, fails):
-    """From 1.35 on it is no error if a victim went by itself; it gets no event."""
+@pytest.mark.parametrize(
+    "release, method, fails",
+    [
+        ("1.31", "DELETE", True),
+        ("1.32", "DELETE", False),
+        ("1.33", "PATCH", True),
+        ("1.34", "PATCH", False),
+        ("1.36", "PATCH", False),
+    ],
+)
+async def test_a_victim_that_is_gone_is_no_error(release, method, fails):
+    """From 1.32 on it is no error if a victim went before it was deleted, from 1.34 on before it was marked.
+
+    It gets no event. In 1.34 the pod is then tried again at once, as after an error from 1.33 on.
+    """
+    asked = []
 
     def gone(request):
-        leaves = request.method == "PATCH" and request.path.endswith("/pods/low/status")
+        leaves = request.method == method and "/pods/low" in request.path
+        asked.extend([request] if leaves else [])
         return refused(404, "NotFound", 'pods "low" not found') if leaves else NO_FAULT
 
     *_, texts, warned = await evicted(release, gone)
-    assert ('pod default/urgent: preemption: pods "low" not found' in warned) == fails
+    assert ('preemption: pods "low" not found' in f"{texts['FailedScheduling']} {warned}") == fails
     assert "Preempted" not in texts
+    assert (len(asked) > 4) == (release in ("1.33", "1.34"))
 
 
-@pytest.mark.parametrize("release, asked", [("1.34", 2), ("1.35", 1)])
+@pytest.mark.parametrize("release, asked", [("1.25", 1), ("1.26", 2), ("1.35", 2), ("1.36", 1)])
 async def test_the_last_victim_stays_after_an_error(release, asked):
-    """From 1.35 on the last victim is not deleted in vain, where another one cannot be."""
+    """Where a victim cannot be deleted, 1.36 spares the last one; up to 1.25 they leave one after another."""
     refusal = attrs.evolve(refused(403), delay=1.0)
     async with at(release, NEWEST_SERVER) as site:
         site.add_node("node-0", cpu="2")
@@ -105,16 +120,100 @@ async def test_the_last_victim_stays_after_an_error(release, asked):
 
 
 @pytest.mark.parametrize(
-    "release, waits, afterwards",
-    [("1.34", None, None), ("1.35", "node-0", "node-0"), ("1.36", "node-0", None)],
+    "release, asked",
+    [
+        ("1.17", "GET PUT status GET PUT status DELETE"),
+        ("1.18", "GET PUT status DELETE GET PUT status"),
+        ("1.19", "DELETE PATCH status"),
+    ],
 )
-async def test_a_pod_waits_for_its_volumes(release, waits, afterwards):
-    """The profile says for how long; from 1.35 on the pod is nominated meanwhile, and 1.36 ends that."""
-    config = yaml.safe_load("""
-        profiles:
-        - pluginConfig:
-          - {name: VolumeBinding, args: {bindTimeoutSeconds: 20}}
-        """)
+async def test_room_is_made_as_the_release_does(release, asked):
+    """1.17 writes statuses whole, before preemption; 1.18 does so after it, later releases patch."""
+    async with at(release, NEWEST_SERVER) as site:
+        site.add_node("node-0", cpu="1")
+        site.add_pod("low", cpu="1")
+        replica = site.start(leader_elect="false")
+        await asyncio.sleep(5.0)
+        site.add_pod("urgent", cpu="1", priorityClassName="system-node-critical")
+        await asyncio.sleep(0.2)
+        requests = [request for request in replica.transport.requests if "binding" not in request.path]
+    paths = {f"/api/v1/namespaces/default/pods/{name}" for name in ("urgent", "urgent/status", "low")}
+    words = [
+        f"{request.method}{' status' * request.path.endswith('/status')}"
+        for request in requests
+        if request.path in paths
+    ]
+    assert " ".join(words).startswith(asked)
+
+
+@pytest.mark.parametrize(
+    "release, text",
+    [
+        ("1.26", "1 Insufficient cpu."),
+        ("1.27", "1 Insufficient cpu. preemption: made up."),
+        ("1.29", "1 Insufficient cpu. preemption: made up"),
+    ],
+)
+async def test_an_error_of_preemption_is_told_as_the_release_does(release, text):
+    """The event of the pod, where a victim cannot be deleted."""
+    *_, texts, _ = await evicted(
+        release, lambda request: refused(403) if request.method == "DELETE" else NO_FAULT
+    )
+    assert texts["FailedScheduling"] == f"0/1 nodes are available: {text}"
+
+
+@pytest.mark.parametrize("release, stays", [("1.22", True), ("1.23", False)])
+async def test_a_failed_binding_ends_a_nomination(release, stays):
+    """From 1.23 on it does."""
+    async with at(release, NEWEST_SERVER) as site:
+        site.add_node("node-0", cpu="1")
+        site.start(
+            leader_elect="false",
+            faults=lambda request: refused(403) if request.path.endswith("/urgent/binding") else NO_FAULT,
+        )
+        for name, more in (("low", {}), ("urgent", {"priorityClassName": "system-node-critical"})):
+            site.add_pod(name, cpu="1", **more)
+            await asyncio.sleep(5.0)
+        site.drop_pod("low")
+        await asyncio.sleep(15.0)
+        status = site.store.storage.of("pods")["default", "urgent"]["status"]
+    assert "made up" in next(one["message"] for one in status["conditions"])
+    assert ("nominatedNodeName" in status) == stays
+
+
+@pytest.mark.parametrize("release, tries", [("1.24", 1), ("1.25", 4)])
+async def test_how_often_a_status_is_sent(release, tries):
+    """From 1.25 on four times, while the server fails."""
+    async with at(release, NEWEST_SERVER) as site:
+        site.add_node("node-0", cpu="1")
+        replica = site.start(
+            leader_elect="false",
+            faults=lambda request: refused(500) if request.path.endswith("/p/status") else NO_FAULT,
+        )
+        site.add_pod("p", cpu="2")
+        await asyncio.sleep(1.0)
+    assert replica.called("PATCH", "/p/status") == tries
+
+
+LATE = "context deadline exceeded"
+
+
+@pytest.mark.parametrize(
+    "release, seconds, text, waits, afterwards",
+    [
+        ("1.28", 20, "timed out waiting for the condition", None, None),
+        ("1.28", 0, "", None, None),
+        ("1.29", 0, LATE, None, None),
+        ("1.34", 20, LATE, None, None),
+        ("1.35", 20, LATE, "node-0", "node-0"),
+        ("1.36", 20, LATE, "node-0", None),
+    ],
+)
+async def test_a_pod_waits_for_its_volumes(release, seconds, text, waits, afterwards):
+    """The profile says for how long, 0 up to 1.28 for ever; from 1.35 on the pod is nominated meanwhile, and
+    1.36 ends that."""
+    args = {"name": "VolumeBinding", "args": {"bindTimeoutSeconds": seconds}}
+    config = {"profiles": [{"pluginConfig": [args]}]}
     head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     engine = SchedulerSpec.of(options_of({"release": release, "config": {**head, **config}})).engine()
     world = World(release, flavour=NEWEST_SERVER)
@@ -123,15 +222,16 @@ async def test_a_pod_waits_for_its_volumes(release, waits, afterwards):
         world.user.create(plural, form)
     world.schedule(engine=engine)
     world.add_pod("p", volumes=VOLUMES)
-    await asyncio.sleep(19.0)
+    await asyncio.sleep(19.0 if seconds else 0.01)
     told = world.events.told
 
     def nomination():
         return world.store.storage.of("pods")["default", "p"]["status"].get("nominatedNodeName")
 
-    assert (nomination(), told) == (waits, [])
-    await asyncio.sleep(2.5)
-    assert "binding volumes: timed out waiting for the condition" in told[0].text
+    assert nomination() == waits
+    assert seconds == 0 or told == []
+    await asyncio.sleep(2.5 if text else 900.0)
+    assert [f"binding volumes: {text}" in told[0].text] == [True] if text else told == []
     assert nomination() == afterwards
     await world.stop()
 
@@ -140,6 +240,8 @@ async def test_a_pod_waits_for_its_volumes(release, waits, afterwards):
     "release, said",
     [
         ("1.16", "Binding rejected: {}"),
+        ("1.17", "Binding rejected: {}"),
+        ("1.18", 'Binding rejected: plugin "DefaultBinder" failed to bind pod "default/p": {}'),
         ("1.19", 'Binding rejected: plugin "DefaultBinder" failed to bind pod "default/p": {}'),
         ("1.22", 'binding rejected: running Bind plugin "DefaultBinder": {}'),
         ("1.28", 'running Bind plugin "DefaultBinder": {}'),
@@ -153,6 +255,9 @@ async def test_a_refused_binding_is_told_as_the_release_does(release, said):
     site.schedule()
     await asyncio.sleep(0.5)
     assert site.events.told[0].text == said.format("made up")
+    (condition,) = site.store.storage.of("pods")["default", "p"]["status"]["conditions"]
+    is_first = release in ("1.16", "1.17", "1.18")
+    assert condition["message"] == said.format("made up").removeprefix("Binding rejected: " * is_first)
     await site.stop()
 
 
