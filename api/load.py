@@ -23,6 +23,7 @@ from .controlplane import (
     claims_of_volumes,
     expand,
     missing_kinds,
+    scales_of,
     with_budgets,
     with_default_selector,
     with_defaults,
@@ -509,7 +510,9 @@ def take_in(
         Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
     )
     objects = with_device_claims(admitted.objects, existing)
-    objects = with_budgets(objects, existing) if whole else objects
+    if whole:
+        workloads = (item for part in parts for kind in WORKLOADS for item in part.raw.get(kind, ()))
+        objects = with_budgets(objects, existing, scales_of(workloads))
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})

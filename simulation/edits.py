@@ -592,16 +592,13 @@ class Edits:
                 chosen.append((manifest, manifests[-1]))
         edited_parts = _with_manifests(edit.kind, parts, manifests)
         changes = [pair for pair in chosen if pair[0] != pair[1]]
-        scaled = [after for _, after in changes]
         if edit.kind == "Deployment" and changes:
-            old = tuple(_manifests("ReplicaSet", parts))
-            replica_sets = following(changes, old)
+            replica_sets = following(changes, _manifests("ReplicaSet", parts))
             edited_parts = _with_manifests("ReplicaSet", edited_parts, replica_sets)
-            scaled += [new for before, new in zip(old, replica_sets, strict=True) if new != before]
         if not edit.fields.isdisjoint(SCALES):
             workloads = [manifest for kind in WORKLOADS for manifest in _manifests(kind, edited_parts)]
             objects = [item for part in edited_parts for item in part.objects]
-            gone = surplus(scaled, workloads, of_kind(Pod, objects))
+            gone = surplus((after for _, after in changes), workloads, of_kind(Pod, objects))
             pairs: list[Pair] = [*((pod, None) for pod in gone), *claims_after(gone, objects)]
             edited_parts = [evolve(part, objects=applied(part.objects, pairs)) for part in edited_parts]
         return edited_parts, chosen

@@ -23,6 +23,7 @@ from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, settled_options
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
+from .evictions import SAME_NAME
 from .releasenotes import with_pod_notices, with_release_notices
 from .simulate import Files, Scenario, idle_notices, parsed_edits, sorted_out
 
@@ -327,6 +328,12 @@ def _paths(parts: Iterable[Part]) -> list[PathLike]:
     return [part for part in parts if isinstance(part, str | os.PathLike)]
 
 
+def _is_remade(item: KubeObject) -> bool:
+    """Whether *item* is a finished pod of a StatefulSet, which makes another one of its name."""
+    owner = item.metadata.controller
+    return isinstance(item, Pod) and item.is_terminal and owner is not None and owner.kind == SAME_NAME
+
+
 def _inventory(
     cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, server: ServerRules
 ) -> Inventory:
@@ -338,14 +345,17 @@ def _inventory(
     inventory = take_in(loaded, cluster_loaded.objects, defaults=defaults, server=server, whole=True)
     if cluster is not None:
         identities = {item.identity for item in inventory.objects}
-        for item in cluster_loaded.objects:
+        there = [
+            item for item in cluster_loaded.objects if item.identity not in identities or not _is_remade(item)
+        ]
+        for item in there:
             if item.identity in identities:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
         inventory = evolve(
             inventory,
-            objects=with_budgets((*cluster_loaded.objects, *inventory.objects)),
+            objects=with_budgets((*there, *inventory.objects)),
             ignored={**cluster.ignored, **inventory.ignored},
             warnings=tuple(dict.fromkeys((*cluster.warnings, *inventory.warnings))),
             config_maps={**cluster.config_maps, **inventory.config_maps},

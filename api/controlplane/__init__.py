@@ -9,5 +9,6 @@ from .defaults import *
 from .deviceclaims import *
 from .disruption import *
 from .missing import *
+from .ownership import *
 from .scaledown import *
 from .workloads import *

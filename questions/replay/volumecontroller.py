@@ -123,7 +123,7 @@ class VolumeController:
 
     cluster: SimulatedCluster
     _open: dict[str, None] = Factory(dict)
-    """Claims without a volume."""
+    """Claims that are not known to have their volumes."""
     making: dict[str, None] = Factory(dict)
     """Claims whose volume is being made."""
     for_pods: dict[str, None] = Factory(dict)
@@ -132,13 +132,13 @@ class VolumeController:
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:
-        """Create or change *item* in the API; claims are bound by :meth:`reconcile`."""
+        """Create or change *item* in the API; claims are bound by :meth:`reconcile`. A volume of no claim is
+        available."""
+        if isinstance(item, PersistentVolume) and item.spec.claim_ref is None:
+            item = item.in_phase("Available")
         self.cluster.put(item)
         if isinstance(item, PersistentVolumeClaim):
-            if is_fully_bound(item):
-                self._open.pop(item.key, None)
-            else:
-                self._open[item.key] = None
+            self._open[item.key] = None
 
     def delete(self, item: KubeObject) -> None:
         """Delete *item*. The volume of a deleted claim is deleted too if it was provisioned for it, else
@@ -154,7 +154,11 @@ class VolumeController:
             if self._made.pop(volume.key, None) is not None:
                 self.cluster.delete(volume)
             else:
-                self.put(self.cluster.written(volume.in_phase("Released")))
+                # A claim has a UID in a cluster, so that a later one of its name is another one.
+                uid = old.metadata.uid or f"{old.key} deleted"
+                reference = replace(volume.spec.claim_ref or ObjectReference(), uid=uid)
+                spec = replace(volume.spec, claim_ref=reference)
+                self.put(self.cluster.written(replace(volume, spec=spec).in_phase("Released")))
 
     def make_claims(self, pod: Pod) -> None:
         """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing
@@ -191,31 +195,55 @@ class VolumeController:
             claim = listings.claims.get(key)
             if claim is None or claim.metadata.deletion_timestamp is not None or key in self.making:
                 continue
+            if BIND_COMPLETED in claim.annotations:
+                bound = listings.volumes.get(claim.spec.volume_name)
+                if bound is not None and bound.spec.claim_ref is None:
+                    self.put(self.cluster.written(bound_to_each_other(claim, bound)[0]))
+                if bound is not None:
+                    self._open.pop(key)
+                continue
             kind = listings.classes.get(claim.storage_class)
-            chosen = SELECTED_NODE in claim.annotations
-            # The volume that the claim names, if it is free or bound to the claim; else one that is bound to
-            # it.
-            if claim.spec.volume_name:
-                volume = listings.volumes.get(claim.spec.volume_name)
-                if volume and volume.spec.claim_ref is not None and not is_bound_to(volume, claim):
-                    volume = None
-            else:
-                volume = next(
-                    (candidate for candidate in listings.volumes if is_bound_to(candidate, claim)), None
-                )
-            is_delayed = kind is not None and kind.volume_binding_mode == DELAYED and not chosen
-            if volume is None and not claim.spec.volume_name and not is_delayed:
-                if not chosen:
-                    volume = min(
-                        (candidate for candidate in listings.volumes if _satisfies(candidate, claim)),
-                        key=lambda candidate: (len(candidate.spec.access_modes), size(candidate)),
-                        default=None,
-                    )
-                if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
-                    self.making[key] = None
-                    self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, key))
+            is_delayed = kind is not None and kind.volume_binding_mode == DELAYED
+            volume = self._volume_for(claim, is_delayed)
+            waits = claim.spec.volume_name or (is_delayed and SELECTED_NODE not in claim.annotations)
             if volume is not None:
                 self._bind(claim, volume)
+            elif kind is not None and kind.provisioner not in ("", NO_PROVISIONER) and not waits:
+                self.making[key] = None
+                self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, key))
+
+    def _volume_for(self, claim: PersistentVolumeClaim, is_delayed: bool) -> PersistentVolume | None:
+        """The volume that *claim* names, if it suits and is not another's; else the nearest one. The
+        scheduler chooses for a claim that *is_delayed*, unless a volume is bound to it."""
+        name = claim.spec.volume_name
+        if name:
+            named = self.cluster.listings.volumes.get(name)
+            if named is None or is_bound_to(named, claim):
+                return named
+            is_free = named.spec.claim_ref is None and volume_class(named) == claim.storage_class
+            return named if is_free and self._suits(named, claim) else None
+        candidates = [
+            (len({*volume.spec.access_modes}), not is_bound_to(volume, claim), size(volume), at, volume)
+            for at, volume in enumerate(self.cluster.listings.volumes)
+            if (is_bound_to(volume, claim) or (not is_delayed and _satisfies(volume, claim)))
+            and self._suits(volume, claim)
+        ]
+        return min(candidates)[-1] if candidates else None
+
+    def _suits(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+        """Whether size, modes and attributes of *volume* are those that *claim* asks for."""
+        gate = self.cluster.engine.release.volumes.attributes_class_gate
+        attributes = {item.spec.volume_attributes_class_name for item in (volume, claim)}
+        return (
+            volume.metadata.deletion_timestamp is None
+            and size(volume) >= requested_size(claim)
+            and (volume.spec.volume_mode or "Filesystem") == (claim.spec.volume_mode or "Filesystem")
+            and set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+            and (
+                not gate
+                or (len(attributes) == 1 if self.cluster.engine.gates.get(gate) else attributes == {""})
+            )
+        )
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         for item in bound_to_each_other(claim, volume):
@@ -263,14 +291,7 @@ def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
 
 
 def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    if (
-        volume.spec.claim_ref is not None
-        or volume.phase not in ("", "Available")
-        or volume.metadata.deletion_timestamp is not None
-        or volume_class(volume) != claim.storage_class
-        or size(volume) < requested_size(claim)
-        or (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem")
-    ):
+    """Whether *volume* is free, and has the class and the labels that *claim* asks for."""
+    if volume.spec.claim_ref is not None or volume_class(volume) != claim.storage_class:
         return False
-    chosen = claim.spec.selector is None or selects(claim.spec.selector, volume.labels)
-    return chosen and set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+    return claim.spec.selector is None or selects(claim.spec.selector, volume.labels)

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import explain, simulate, what_if
+from kubeclassic import Cluster, explain, simulate, what_if
 from kubeclassic.exceptions import UnknownNameError
 from tests.support import manifests
 from tests.support.manifests import manifest
@@ -113,3 +113,23 @@ def test_alone_leaves_out_others():
     assert not explain(cluster, "deploy/w", "1.34").ok
     assert explain(cluster, "deploy/w", "1.34", alone=True).ok
     assert not what_if(cluster, "deploy/w", "1.34").fits
+
+
+@pytest.mark.parametrize("in_cluster", [False, True])
+def test_a_finished_pod_is_made_again(in_cluster):
+    """A StatefulSet replaces a pod that has finished by one of its name; that it stops at a pod that is not
+    ready is told."""
+    owner = manifests.owned_by("StatefulSet", "w", "", apiVersion="apps/v1")
+    pods = [
+        manifests.pod(name, on="n0", metadata=owner, labels={"app": "w"}, status=status)
+        for name, status in (
+            ("w-0", {"phase": "Failed"}),
+            ("w-1", {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}),
+        )
+    ]
+    made = workload("StatefulSet", 3)
+    cluster = Cluster([node("n0"), *pods]) if in_cluster else [node("n0"), *pods, made]
+    result = simulate(cluster, "1.34", pods=[made] if in_cluster else ())
+    assert result.hosts == {"default/w-0": "n0"}
+    told = [notice.what for group in result.warnings for notice in group.notices]
+    assert "it makes no pods after w-1 until that is ready" in told

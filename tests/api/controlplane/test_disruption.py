@@ -2,8 +2,10 @@
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
-from kubeclassic.api.controlplane import with_budgets, with_disruptions
+from kubeclassic.api.controlplane import scales_of, with_budgets, with_disruptions
+from kubeclassic.api.objects import Map
 from tests.support.build import manifest, obj, owned_by, pod
 
 READY = [("a", "True"), ("a", "True"), ("a", "False"), ("", None)]
@@ -25,8 +27,8 @@ def pods(given=READY, kind="ReplicaSet", deleted=0, **status):
     ]
 
 
-def budget(text, **status):
-    spec = {"selector": {"matchLabels": {"app": "web"}}, **yaml.safe_load(text)}
+def budget(text, selector=None, **status):
+    spec = {"selector": selector or {"matchLabels": {"app": "web"}}, **yaml.safe_load(text)}
     return obj(manifest("PodDisruptionBudget", "b", namespace="default", spec=spec, status=status))
 
 
@@ -37,7 +39,7 @@ def budget(text, **status):
         ("minAvailable: 3", 3, 0),
         ("maxUnavailable: 3", 1, 1),
         ("maxUnavailable: 50%", 2, 0),
-        ("{}", 4, 0),
+        ("{}", 0, 0),
     ],
 )
 def test_what_the_spec_allows(text, desired, allowed):
@@ -75,3 +77,29 @@ def test_a_status_stays():
     written = budget("minAvailable: 1", disruptionsAllowed=0)
     given, kept = with_budgets([bare, written], pods())
     assert (given.disruptions_allowed, kept) == (1, written)
+
+
+@pytest.mark.parametrize("replicas, desired", [(None, 3), (6, 5)])
+def test_a_part_of_a_controller(replicas, desired):
+    """All replicas of a controller count, as its manifest has them, if only some of its pods are selected."""
+    owner = owned_by("Deployment", "d", "")
+    manifests = [
+        manifest("Deployment", "d", namespace="default", spec={"replicas": replicas}),
+        manifest("ReplicaSet", "o", namespace="default", metadata=owner, spec={"replicas": 2}),
+    ]
+    one = budget("maxUnavailable: 1", selector={"matchLabels": {"part": "a"}})
+    own = pods([("a", "True")] * 4)
+    first = replace(own[0], metadata=replace(own[0].metadata, labels=Map(part="a")))
+    scales = scales_of(manifests if replicas else [])
+    status = with_disruptions(one, [first, *own[1:]], scales).status
+    assert (status.current_healthy, status.desired_healthy, status.disruptions_allowed) == (1, desired, 0)
+
+
+def test_a_finished_pod_of_a_job():
+    """No disruption is allowed while a selected pod's controller has no replicas, even if the pod has
+    finished."""
+    done = pods([("a", "False")], "Job", phase="Succeeded")
+    assert (
+        with_disruptions(budget("maxUnavailable: 1"), [*pods([("a", "True")]), *done]).disruptions_allowed
+        == 0
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubeclassic.api.controlplane.workloads import Ownership, read_workload
+from kubeclassic.api.controlplane.ownership import Ownership, read_workload
 from kubeclassic.api.meaning import selects_some
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
 from tests.support.build import manifest, owned_by, pod

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import workloads as controllers
 from kubeclassic.api.objects import (
+    Condition,
     Map,
     Node,
     NodeSpec,
@@ -28,6 +29,7 @@ def expand(given, nodes=(), pods=(), claims=(), **options):
     return list(controllers.expand(given, known, **options).objects)
 
 
+INDEX = "batch.kubernetes.io/job-completion-index"
 TEMPLATE = yaml.safe_load("""
 metadata:
   labels: {app: web}
@@ -187,6 +189,33 @@ def test_replica_sets_that_are_given_are_used():
     ]
 
 
+def test_replica_sets_without_an_owner():
+    """A Deployment adopts the ReplicaSets that nobody controls and its selector matches."""
+    alone = workload("ReplicaSet", "web-1", replicas=1)
+    alone["metadata"]["labels"] = {"app": "web"}
+    assert names(expand([workload("Deployment", replicas=2), alone])) == ["x/web-1-0", "x/web-1-1"]
+
+
+def test_a_changed_template():
+    """Where no ReplicaSet has the Deployment's template, a new one gets the pods that the others lack."""
+    owner = {"kind": "Deployment", "name": "web", "controller": True}
+    old = workload("ReplicaSet", "web-1", owner, replicas=2)
+    new = {**TEMPLATE, "spec": {"containers": [{"name": "c"}], "priority": 5}}
+    made = expand([workload("Deployment", replicas=3, template=new), old])
+    assert names(made)[:2] == ["x/web-1-0", "x/web-1-1"]
+    assert [pod.spec.priority for pod in pods(made)] == [None, None, 5]
+
+
+def test_a_deployment_says_how_many():
+    """A ReplicaSet that asks for more than its Deployment gets no more pods, unless the Deployment is paused in
+    a rollout."""
+    owner = {"kind": "Deployment", "name": "web", "controller": True}
+    old, new = (workload("ReplicaSet", name, owner, replicas=at) for at, name in ((1, "old"), (4, "w")))
+    assert len(expand([workload("Deployment", replicas=1), new])) == 1
+    assert len(expand([workload("Deployment", replicas=1, paused=True), new])) == 1
+    assert len(expand([workload("Deployment", replicas=1, paused=True), old, new])) == 5
+
+
 def test_ordinals_and_claims():
     """Pods are numbered, each has its own claims, which take the place of volumes of their names."""
     claim = yaml.safe_load("{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}")
@@ -220,6 +249,48 @@ def test_present_pods_and_claims_are_kept():
     assert names(expand([given], pods=there, claims=[claim])) == ["x/web-6"]
     (made,) = expand([{**given, "status": {"updateRevision": "web-7"}}], pods=there, claims=[claim])
     assert made.labels["controller-revision-hash"] == "web-7"
+
+
+@pytest.mark.parametrize(
+    "policy, node, ready, phase, deleted, made",
+    [
+        ("OrderedReady", "a", "True", "Running", None, [0, 2]),
+        ("OrderedReady", "a", "False", "Running", None, [0]),
+        ("Parallel", "a", "False", "Running", None, [0, 2]),
+        ("OrderedReady", "", "", "Pending", None, [0, 2]),
+        ("OrderedReady", "a", "True", "Running", "2024-01-01T00:00:00Z", [0]),
+        ("OrderedReady", "a", "False", "Failed", None, [0, 1, 2]),
+        ("Parallel", "a", "False", "Succeeded", None, [0, 1, 2]),
+        ("OrderedReady", "a", "False", "Failed", "2024-01-01T00:00:00Z", [0]),
+    ],
+)
+def test_one_after_another(policy, node, ready, phase, deleted, made):
+    """In order, no pod is made after one that is on a node and not ready, or is leaving. One that has
+    finished is made again, under its name."""
+    there = owned("StatefulSet", "web", "web-1", phase=phase, node_name=node)
+    conditions = (Condition(type="Ready", status=ready),) if ready else ()
+    there = replace(
+        there,
+        metadata=replace(there.metadata, deletion_timestamp=deleted),
+        status=replace(there.status, conditions=conditions),
+    )
+    given = workload("StatefulSet", replicas=3, podManagementPolicy=policy)
+    assert names(expand([given], pods=[there])) == [f"x/web-{number}" for number in made]
+
+
+def test_revisions():
+    """A rollout with a partition makes the pods below it of the current revision."""
+    rolling = {"rollingUpdate": {"partition": 1}}
+    given = workload("StatefulSet", replicas=2, ordinals={"start": 5}, updateStrategy=rolling)
+    made = expand([{**given, "status": {"currentRevision": "old", "updateRevision": "new"}}])
+    assert [pod.labels["controller-revision-hash"] for pod in made] == ["old", "new"]
+
+
+def test_claims_of_pending_pods():
+    """A pod that waits gets the claims that it lacks."""
+    given = workload("StatefulSet", volumeClaimTemplates=[{"metadata": {"name": "data"}}])
+    there = owned("StatefulSet", "web", "web-0", phase="Pending")
+    assert names(expand([given], pods=[there])) == ["x/data-web-0"]
 
 
 NOT_A = yaml.safe_load("""
@@ -300,6 +371,8 @@ def test_nodes_with_a_pod_get_none():
     for daemon in (there, going):
         made = expand([workload("DaemonSet")], nodes("a", "b", "c"), [daemon, tied])
         assert names(made) == ["x/web-c"]
+    surging = workload("DaemonSet", updateStrategy={"rollingUpdate": {"maxSurge": 1}})
+    assert names(expand([surging], nodes("a", "b"), [going])) == ["x/web-a", "x/web-b"]
 
 
 @pytest.mark.parametrize(
@@ -315,6 +388,10 @@ def test_nodes_with_a_pod_get_none():
         ("suspend: true", "{}", 0),
         ("parallelism: 2", "conditions: [{type: Complete, status: 'True'}]", 0),
         ("parallelism: 2", "conditions: [{type: Complete, status: 'False'}]", 2),
+        ("parallelism: 2", "conditions: [{type: FailureTarget, status: 'True'}]", 0),
+        ("{parallelism: 2, backoffLimit: 1}", "failed: 1", 2),
+        ("{parallelism: 2, backoffLimit: 1}", "failed: 2", 0),
+        ("managedBy: example.com/queue", "{}", 0),
     ],
 )
 def test_how_many_run(spec, status, made):
@@ -323,6 +400,28 @@ def test_how_many_run(spec, status, made):
     assert (
         len(expand([{**workload("Job", **yaml.safe_load(spec)), "status": yaml.safe_load(status)}])) == made
     )
+
+
+def test_indexes():
+    """The pods of an indexed Job are for its first open indexes; those of others do not count."""
+    spec = yaml.safe_load("{parallelism: 4, completions: 7, completionMode: Indexed}")
+    pods_there = [
+        replace(pod, metadata=replace(pod.metadata, annotations=Map({INDEX: index})))
+        for index in ("4", "9")
+        for pod in [owned("Job", "web", f"web-{index}")]
+    ]
+    status = {"succeeded": 2, "completedIndexes": "0,2", "failedIndexes": "3"}
+    made = pods(expand([{**workload("Job", **spec), "status": status}], pods=pods_there))
+    assert names(made) == ["x/web-1", "x/web-5", "x/web-6"]
+    assert {pod.labels[INDEX] for pod in made} == {pod.annotations[INDEX] for pod in made} == {"1", "5", "6"}
+
+
+@pytest.mark.parametrize("policy, made", [("Failed", 1), ("TerminatingOrFailed", 2)])
+def test_replacement_policy(policy, made):
+    """A Job may wait until a pod that is being deleted is gone."""
+    pod = owned("Job", "web", "web-0")
+    going = replace(pod, metadata=replace(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
+    assert len(expand([workload("Job", parallelism=2, podReplacementPolicy=policy)], pods=[going])) == made
 
 
 def test_cron_jobs():

@@ -1,6 +1,7 @@
 """The events over virtual time: pods come, wait, run, finish, are evicted; nodes fail; volumes are made."""
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
@@ -27,6 +28,12 @@ ENDED = {"status": {"phase": "Succeeded"}}
 BIG = asking("one", cpu="2")
 LOW = asking("low", cpu="2")
 HIGH = asking("high", cpu="2", priority=10)
+FOR_A_WHILE = {
+    "key": "node.kubernetes.io/unreachable",
+    "operator": "Exists",
+    "effect": "NoExecute",
+    "tolerationSeconds": 300,
+}
 FULL = there(small(cpu="1"))
 WAITING = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
 HAPPENS = {
@@ -101,6 +108,12 @@ HAPPENS = {
         {"failure": 40},
         "Evicted",
         [(50, "goes")],
+    ),
+    "the option counts in place of the toleration that every pod gets": (
+        [*there(small(), asking("one", on="a", tolerations=[FOR_A_WHILE])), at(10, small(), FAIL)],
+        {"failure": 40},
+        "Evicted",
+        [(50, "one")],
     ),
     "a deleted node's pods go after it": (
         [*there(small(), asking("one", on="a")), at(1, small(), DELETE)],
@@ -449,6 +462,62 @@ class TestVolumes:
         records = played(replay(*there(small(), self.NOW, *volumes, self.claim("data", "now"))))
         assert [record["volume"] for record in of_event(records, "VolumeBound")] == ["small"]
 
+    @pytest.mark.parametrize(
+        "claim, volumes, chosen",
+        [
+            ("{volumeName: a}", "{a: {}}", "a"),
+            ("{volumeName: a}", "{a: {capacity: {storage: 500Mi}}}", None),
+            ("{volumeName: a}", "{a: {storageClassName: other}}", None),
+            ("{volumeName: a}", "{a: {claimRef: {namespace: default, name: data}}}", "a"),
+            ("{volumeName: a}", "{a: {claimRef: {namespace: default, name: other}}, b: {}}", None),
+            ("{}", "{a: {}, b: {claimRef: {namespace: default, name: data}}}", "b"),
+            ("{}", "{a: {}, b: {claimRef: {namespace: default, name: data}, accessModes: BOTH}}", "a"),
+            ("{}", "{a: {claimRef: {namespace: default, name: data}, volumeMode: Block}}", None),
+            ("{}", "{a: {volumeAttributesClassName: gold}, b: {}}", "b"),
+            ("{volumeAttributesClassName: gold}", "{a: {volumeAttributesClassName: gold}, b: {}}", "a"),
+        ],
+    )
+    def test_which_volume_suits_a_claim(self, claim, volumes, chosen):
+        """The volume that a claim names, or that is bound to it, must suit it, too; one that is bound to it
+        goes before others of its modes. A volume that no claim has is free whatever its phase was."""
+        basis = yaml.safe_load(
+            "{storageClassName: none, capacity: {storage: 5Gi}, accessModes: [ReadWriteOnce]}"
+        )
+        given = yaml.safe_load(volumes.replace("BOTH", "[ReadWriteOnce, ReadWriteMany]"))
+        items = [
+            obj(manifest("PersistentVolume", name, spec={**basis, **more}, status={"phase": "Released"}))
+            for name, more in given.items()
+        ]
+        own = obj(
+            manifest(
+                "PersistentVolumeClaim",
+                "data",
+                namespace="default",
+                spec={**basis, "resources": {"requests": {"storage": "1Gi"}}, **yaml.safe_load(claim)},
+            )
+        )
+        records = played(replay(*there(small(), *items, own), release="1.36"))
+        bound = [record["volume"] for record in of_event(records, "VolumeBound")]
+        assert bound == ([] if chosen is None else [chosen])
+
+    def test_the_volume_of_a_bound_claim_is_its_own(self):
+        """A volume that does not name the claim that is bound to it is no other claim's."""
+        spec = yaml.safe_load("{capacity: {storage: 5Gi}, accessModes: [ReadWriteOnce]}")
+        request = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        bound = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+        claims = [
+            manifest(
+                "PersistentVolumeClaim",
+                name,
+                namespace="default",
+                metadata=bound if volume else {},
+                spec={**request, **volume},
+            )
+            for name, volume in (("a", {"volumeName": "v"}), ("b", {}))
+        ]
+        given = [obj(item) for item in (*claims, manifest("PersistentVolume", "v", spec=spec))]
+        assert not of_event(played(replay(*there(small(), *given))), "VolumeBound")
+
     @each_release
     def test_two_pods_share_out_local_volumes(self, release):
         """Delayed claims are bound to the volumes that are there, each on the node of its pod."""
@@ -484,3 +553,13 @@ class TestVolumes:
         )
         played(made_volume)
         assert len(made_volume.engine.listings.volumes) == 0
+
+    def test_a_released_volume_waits(self):
+        """A released volume is not that of a new claim, even of the same name."""
+        spec = {"storageClassName": "none", "capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"]}
+        claim = self.claim("data", "none")
+        given = there(small(), obj(manifest("PersistentVolume", "v", spec=spec)), claim)
+        made = replay(*given, at(5, claim, DELETE), at(6, claim))
+        records = played(made)
+        assert len(of_event(records, "VolumeBound")) == 1
+        assert [volume.phase for volume in made.engine.listings.volumes] == ["Released"]

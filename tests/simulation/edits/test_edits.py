@@ -199,12 +199,22 @@ def test_replica_sets_follow_their_deployment(tmp_path, edit, counts, cpu):
     assert not any(pod.spec.containers[0].requests for pod in older)
 
 
+def test_adopted_replica_sets_follow(tmp_path):
+    """A ReplicaSet without a controller follows the Deployment that adopts it."""
+    alone = replica_set("new", "2", 3)
+    del alone["metadata"]["ownerReferences"]
+    alone["metadata"]["labels"] = {"app": "d"}
+    deployment = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 3}}
+    made = scenario(tmp_path, "deploy web/d replicas=1", given=[NODES[1], alone, deployment]).pending
+    assert len(made) == 1
+
+
 CORDON = "node.kubernetes.io/unschedulable"
 SCALED = {
     "replicaset w replicas=2": {"w-1", "w-3"},
     "deploy w replicas=2": {"w-1", "w-3"},
     "sts w replicas=2": {"w-1", "w-2"},
-    "job w parallelism=2": {"w-1", "w-3"},
+    "job w parallelism=2": {"w-1", "w-2"},
     "job w suspend=true": set(),
     "job w labels.a=b": {"w-0", "w-1", "w-2", "w-3"},
 }
@@ -213,8 +223,8 @@ SCALED = {
 
 @pytest.mark.parametrize("edit, left", SCALED.items())
 def test_scaling_down(tmp_path, edit, left):
-    """Pods that are too many go: first those without a node, not ready, of a low cost or beside others, then the
-    newest; of a StatefulSet those beyond its numbers."""
+    """Pods that are too many go: first those without a node, not ready and, except of a Job, of a low cost or beside
+    others, then the newest; of a StatefulSet those beyond its numbers."""
     kind = {"deploy": "Deployment", "sts": "StatefulSet", "job": "Job"}.get(edit.split()[0], "ReplicaSet")
     how = {"parallelism": 4, "completions": 8} if kind == "Job" else {"replicas": 4}
     spec = {**how, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE, "ordinals": {"start": 1}}
