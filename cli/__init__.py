@@ -79,7 +79,7 @@ def cli() -> None:
     """The Kubernetes scheduler, every release from 1.12 to 1.36: where pods would go, and why.
 
     \b
-    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,limits,quota,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
+    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,limits,quota,ns,runtimeclasses,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
     kubeclassic simulate cluster.json                        where do the waiting pods go?
     kubeclassic explain cluster.json shop/web-0              why does this one go there, or nowhere?
     kubeclassic explain cluster.json shop/web-0 --what-if    what would help?

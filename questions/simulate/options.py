@@ -39,7 +39,7 @@ class SimulationOptions(ClusterOptions, MorePods):
     the end):
 
     \b
-    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,limits,quota,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
+    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,limits,quota,ns,runtimeclasses,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
 
     \b
     In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices

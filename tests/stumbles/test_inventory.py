@@ -34,6 +34,7 @@ SHORT_NAMES = {
     "limits": "LimitRange",
     "quota": "ResourceQuota",
     "ns": "Namespace",
+    "runtimeclasses": "RuntimeClass",
     "csinodes": "CSINode",
     "csidrivers": "CSIDriver",
     "csistoragecapacities": "CSIStorageCapacity",
@@ -211,7 +212,10 @@ def test_auto_in_python():
         ("preemptionPolicy: Never", "spec.preemptionPolicy"),
         ("initContainers: [{name: i, restartPolicy: Always}]", "spec.initContainers[].restartPolicy"),
         ("volumes: [{name: v, ephemeral: {}}]", "spec.volumes[].ephemeral"),
-        ("topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}]", "spec.topologySpreadConstraints"),
+        (
+            "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway}]",
+            "spec.topologySpreadConstraints",
+        ),
         ("topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, minDomains: 2}]", "minDomains of"),
         (
             "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, matchLabelKeys: [a]}]",
@@ -246,7 +250,8 @@ def test_fields_that_the_release_does_not_read(told, spec, name):
 
 def test_gates_decide_too(told):
     """A field that needs a gate is told where the gate is off, with the gate's name."""
-    spread = pod("p", topologySpreadConstraints=[{"topologyKey": "z", "maxSkew": 1}])
+    constraint = {"topologyKey": "z", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
+    spread = pod("p", topologySpreadConstraints=[constraint])
     (line,) = told.of(node("a"), spread, options=("--release", "1.16")).warnings()
     assert line.endswith("ignores spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true")
     assert (
