@@ -28,7 +28,10 @@ def server_rules(release: Release, gates: Mapping[str, bool]) -> ServerRules:
     return replace(
         release.server,
         keeps_priorities=known.get("PodPriority", True),
+        gives_overhead=known.get("PodOverhead", False),
+        honours_policies=known.get("NonPreemptingPriority", False),
         merges_label_keys=known.get("MatchLabelKeysInPodAffinity", False),
+        merges_spread_keys=known.get("MatchLabelKeysInPodTopologySpreadSelectorMerge", False),
     )
 
 

@@ -197,6 +197,7 @@ def load(
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
     loading = _Loading(defaults, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
+    loading.validation = Validation(of_files=True)
     with no_garbage_collection():
         for file in read_files(files, stdin):
             loading = loading.with_file(file)

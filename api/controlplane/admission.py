@@ -2,13 +2,14 @@
 and quotas.
 
 Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
-Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault;
-plugin/pkg/admission/limitranger
+Upstream: plugin/pkg/admission/{priority,defaulttolerationseconds,runtimeclass,limitranger},
+plugin/pkg/admission/storage/storageclass/setdefault
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import gt, lt
 
 import attrs
@@ -19,6 +20,7 @@ from ..meaning import (
     Amounts,
     AmountsOf,
     ServerRules,
+    add_exactly,
     compile_selector,
     limits_of,
     requests_of,
@@ -43,8 +45,11 @@ from ..objects import (
     ResourceQuota,
     ResourceRequirements,
     RuntimeClass,
+    Scheduling,
     ScopedResourceSelectorRequirement,
     StorageClass,
+    Toleration,
+    json_name,
     of_kind,
 )
 from ..reading import Notice
@@ -76,8 +81,8 @@ class Admitted:
 def admit(
     objects: Iterable[KubeObject], existing: Iterable[KubeObject] = (), *, server: ServerRules = NEWEST_SERVER
 ) -> Admitted:
-    """Give new pods their priority, what LimitRanges and RuntimeClasses fill in and whole selectors, and new
-    claims the default storage class.
+    """Give new pods their priority, what LimitRanges and RuntimeClasses fill in, tolerations and whole
+    selectors, and new claims the default storage class.
 
     Objects of :data:`ADMISSION_KINDS` come from *objects* and *existing*, the objects of a cluster. A pod on
     a node is not refused for its amounts. Where the *server* keeps no priorities, new pods lose theirs and
@@ -110,14 +115,22 @@ def admit(
             pass
         elif isinstance(item, Pod):
             ranges = limits.get(item.namespace, ())
-            pod = with_limits(_with_label_keys(item) if server.merges_label_keys else item, ranges)
-            fault = None if pod.node_name else out_of_bounds(pod, ranges, server)
+            pod = with_limits(_with_label_keys(item, server), ranges)
+            fault = None
+            if ranges and not pod.node_name:
+                fault = _over_given_limit(item, pod) or out_of_bounds(pod, ranges, server)
             outcome = fault or (
-                _with_priority(pod, classes, default) if server.keeps_priorities else _without_priority(pod)
+                _with_priority(pod, classes, default, server)
+                if server.keeps_priorities
+                else _without_priority(pod)
             )
             runtime = runtimes.get(pod.spec.runtime_class_name)
-            if isinstance(outcome, Pod) and runtime is not None:
-                outcome = _with_runtime(outcome, runtime)
+            if isinstance(outcome, Pod):
+                spec = outcome.spec
+                outcome = replace(
+                    outcome, spec=replace(spec, tolerations=_with_default_tolerations(spec.tolerations))
+                )
+                outcome = outcome if runtime is None else _with_runtime(outcome, runtime, server)
         elif isinstance(item, PersistentVolumeClaim):
             ranges = () if item.spec.volume_name else limits.get(item.namespace, ())
             fault = out_of_bounds(item, ranges, server)
@@ -130,35 +143,35 @@ def admit(
 
 
 def _with_priority(
-    pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None
+    pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None, server: ServerRules
 ) -> Pod | str:
     """The pod with the priority of its class or of the *default*, or why it is refused, in upstream's words;
     a priority without a class stays."""
     spec = pod.spec
     name = spec.priority_class_name
     policy = spec.preemption_policy
-    if not name and spec.priority is not None:
-        return pod
     chosen = classes.get(name) if name else default
     if name and chosen is None:
         return f"no PriorityClass with name {name} was found"
-    priority, class_policy = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
+    priority = chosen.value if chosen else 0
     if spec.priority not in (None, priority):
+        if not name:
+            return pod
         return (
             f"the integer value of priority ({spec.priority}) must not be provided in pod spec; "
             f"priority admission controller computed {priority} from the given PriorityClass name"
         )
-    if policy and class_policy and policy != class_policy:
-        return (
-            f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
-            f"priority admission controller computed {class_policy} from the given PriorityClass name"
-        )
+    if chosen and server.honours_policies:
+        class_policy = chosen.preemption_policy or "PreemptLowerPriority"
+        if policy and policy != class_policy:
+            return (
+                f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
+                f"priority admission controller computed {class_policy} from the given PriorityClass name"
+            )
+        policy = class_policy
     name = name or (chosen.name if chosen else "")
     return replace(
-        pod,
-        spec=replace(
-            spec, priority=priority, priority_class_name=name, preemption_policy=class_policy or policy
-        ),
+        pod, spec=replace(spec, priority=priority, priority_class_name=name, preemption_policy=policy)
     )
 
 
@@ -169,14 +182,35 @@ def _without_priority(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
 
 
-def _with_runtime(pod: Pod, runtime: RuntimeClass) -> Pod | str:
+DEFAULT_TOLERATIONS = tuple(
+    Toleration(
+        key=f"node.kubernetes.io/{state}", operator="Exists", effect="NoExecute", toleration_seconds=300
+    )
+    for state in ("not-ready", "unreachable")
+)
+"""The tolerations of pods that have none for these taints."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _with_default_tolerations(given: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    more = tuple(
+        default
+        for default in DEFAULT_TOLERATIONS
+        if not any(own.key in ("", default.key) and own.effect in ("", default.effect) for own in given)
+    )
+    return (*given, *more)
+
+
+def _with_runtime(pod: Pod, runtime: RuntimeClass, server: ServerRules) -> Pod | str:
     """*pod* with what its RuntimeClass asks for, or why it is refused, in upstream's words.
 
     Upstream: plugin/pkg/admission/runtimeclass/admission.go
     """
     spec = pod.spec
-    overhead = runtime.overhead.pod_fixed
-    if overhead and spec.overhead and overhead != spec.overhead:
+    overhead = runtime.overhead.pod_fixed if server.gives_overhead else spec.overhead
+    if spec.overhead and not overhead:
+        return "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+    if spec.overhead and overhead != spec.overhead:
         return "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
     selector = dict(spec.node_selector or {})
     for key, value in runtime.scheduling.node_selector.items():
@@ -185,51 +219,80 @@ def _with_runtime(pod: Pod, runtime: RuntimeClass) -> Pod | str:
                 f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
                 f"pod.spec.nodeSelector[{key}] = {selector[key]}"
             )
-    more = [item for item in runtime.scheduling.tolerations if item not in spec.tolerations]
+    tolerations = spec.tolerations
+    if runtime.scheduling != Scheduling():
+        every = tuple(dict.fromkeys((*tolerations, *runtime.scheduling.tolerations)))
+        tolerations = tuple(
+            item for item in every if not any(other != item and _covers(other, item) for other in every)
+        )
     return replace(
         pod,
         spec=replace(
             spec,
-            overhead=overhead or spec.overhead,
+            overhead=overhead,
             node_selector=Map(selector) if selector else spec.node_selector,
-            tolerations=(*spec.tolerations, *more),
+            tolerations=tolerations,
         ),
     )
 
 
-def _with_label_keys(pod: Pod) -> Pod:
-    """The pod with its values of label keys in the selectors of its affinity.
+def _covers(wide: Toleration, narrow: Toleration) -> bool:
+    # Upstream: isSuperset in pkg/util/tolerations/tolerations.go
+    if wide.key != narrow.key and (wide.key or wide.operator != "Exists"):
+        return False
+    if wide.effect not in ("", narrow.effect):
+        return False
+    bound, seconds = wide.toleration_seconds, narrow.toleration_seconds
+    if wide.effect == "NoExecute" and bound is not None and (seconds is None or seconds > bound):
+        return False
+    return wide.operator == "Exists" or (narrow.operator == "Equal" and narrow.value == wide.value)
 
-    Upstream: mutatePodAffinity in pkg/registry/core/pod/strategy.go
+
+def _with_label_keys(pod: Pod, server: ServerRules) -> Pod:
+    """The pod with its values of label keys in the selectors of its spread constraints and affinity.
+
+    Upstream: pkg/registry/core/pod/strategy.go
     """
-    affinity = pod.spec.affinity
-    if affinity is None or not any(
-        term.match_label_keys or term.mismatch_label_keys for term in affinity_terms(pod)
-    ):
-        return pod
 
-    def merged(term: PodAffinityTerm) -> PodAffinityTerm:
-        selector = term.label_selector
-        if selector is None:
-            return term
-        keys = (("In", term.match_label_keys), ("NotIn", term.mismatch_label_keys))
+    def merged(
+        selector: LabelSelector | None, matches: tuple[str, ...], mismatches: tuple[str, ...] = ()
+    ) -> LabelSelector | None:
         parts = [
             Requirement(key=key, operator=operator, given_values=(pod.labels[key],))
-            for operator, label_keys in keys
+            for operator, label_keys in (("In", matches), ("NotIn", mismatches))
             for key in label_keys
             if key in pod.labels
         ]
+        if selector is None:
+            return None
         new = (part for part in parts if part not in selector.match_expressions)
-        return replace(
-            term, label_selector=replace(selector, match_expressions=(*selector.match_expressions, *new))
+        return replace(selector, match_expressions=(*selector.match_expressions, *new))
+
+    def merged_term(term: PodAffinityTerm) -> PodAffinityTerm:
+        selector = merged(term.label_selector, term.match_label_keys, term.mismatch_label_keys)
+        return replace(term, label_selector=selector)
+
+    constraints = pod.spec.topology_spread_constraints
+    if server.merges_spread_keys and any(constraint.match_label_keys for constraint in constraints):
+        whole = tuple(
+            replace(item, label_selector=merged(item.label_selector, item.match_label_keys))
+            for item in constraints
         )
+        pod = replace(pod, spec=replace(pod.spec, topology_spread_constraints=whole))
+    affinity = pod.spec.affinity
+    if (
+        affinity is None
+        or not server.merges_label_keys
+        or not any(term.match_label_keys or term.mismatch_label_keys for term in affinity_terms(pod))
+    ):
+        return pod
 
     roles = {
         name: replace(
             role,
-            required=tuple(map(merged, role.required)),
+            required=tuple(map(merged_term, role.required)),
             preferred=tuple(
-                replace(weighted, pod_affinity_term=merged(weighted.pod_affinity_term))
+                replace(weighted, pod_affinity_term=merged_term(weighted.pod_affinity_term))
                 for weighted in role.preferred
             ),
         )
@@ -285,6 +348,24 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
         if (containers, init_containers) != (spec.containers, spec.init_containers):
             spec = replace(spec, containers=containers, init_containers=init_containers)
     return pod if spec is pod.spec else replace(pod, spec=spec)
+
+
+def _over_given_limit(before: Pod, pod: Pod) -> str | None:
+    """The refusal of a request beyond the limit that a LimitRange has given to the container; None if there
+    is none.
+
+    Upstream: pkg/apis/core/validation/validation.go
+    """
+    for field in ("containers", "init_containers"):
+        pairs = zip(getattr(before.spec, field), getattr(pod.spec, field), strict=True)
+        for index, (own, container) in enumerate(pairs):
+            for name in container.limits.keys() - own.limits.keys():
+                request, limit = container.requests.get(name), container.limits[name]
+                if request is not None and request > limit:
+                    path = f"spec.{json_name(field)}[{index}].resources.requests"
+                    text = f"must be less than or equal to {name} limit of {limit}"
+                    return f'{path}: Invalid value: "{request}": {text}'
+    return None
 
 
 def out_of_bounds(
@@ -401,6 +482,9 @@ def usage(pod: Pod) -> dict[str, Quantity]:
         total_of(pod.spec, amounts_of) | _pod_level(pod, amounts_of)
         for amounts_of in (requests_of, limits_of)
     )
+    overhead = pod.spec.overhead
+    add_exactly(requests, overhead)
+    add_exactly(limits, {name: amount for name, amount in overhead.items() if name in limits})
     return {COUNT: ONE, **_by_quota_name(requests, limits)}
 
 

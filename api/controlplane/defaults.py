@@ -10,14 +10,16 @@ from functools import lru_cache
 from operator import is_
 from typing import Any, TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ..meaning import limits_of, requests_of, total_of
 from ..objects import (
     DEFAULT_SCHEDULER,
     NO_STRINGS,
+    Affinity,
     Container,
     ContainerPort,
+    EphemeralVolumeSource,
     JsonObject,
     KubeObject,
     LabelSelector,
@@ -28,6 +30,7 @@ from ..objects import (
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
     Pod,
     PodSpec,
     Quantities,
@@ -96,6 +99,8 @@ def _pod(pod: Pod) -> Pod:
     attributes = (
         spec.scheduler_name,
         spec.host_network,
+        spec.node_selector,
+        spec.affinity,
         spec.containers,
         spec.init_containers,
         spec.overhead,
@@ -116,6 +121,8 @@ def _defaulted_attributes(
     notations: tuple[object, ...],
     scheduler_name: str,
     host_network: bool,
+    node_selector: Map[str] | None,
+    affinity: Affinity | None,
     containers: tuple[Container, ...],
     init_containers: tuple[Container, ...],
     overhead: Quantities,
@@ -125,6 +132,9 @@ def _defaulted_attributes(
     """The attributes that a pod's specification with these gets defaults in."""
     changes: dict[str, tuple[Any, Any]] = {
         "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),
+        # What is stored has no empty lists and maps.
+        "node_selector": (node_selector, node_selector or None),
+        "affinity": (affinity, _affinity(affinity)),
         "containers": (containers, _containers(containers, host_network)),
         "init_containers": (init_containers, _containers(init_containers, host_network)),
         "overhead": (overhead, _rounded(overhead)),
@@ -136,6 +146,13 @@ def _defaulted_attributes(
         )
         changes["resources"] = resources, _of_whole_pod(resources, completed)
     return {name: completed for name, (value, completed) in changes.items() if value != completed}
+
+
+def _affinity(affinity: Affinity | None) -> Affinity | None:
+    nodes = affinity.node_affinity if affinity is not None else None
+    if affinity is None or nodes is None or nodes.preferred:
+        return affinity
+    return replace(affinity, node_affinity=replace(nodes, given_preferred=None))
 
 
 def _of_whole_pod(resources: ResourceRequirements, spec: PodSpec) -> ResourceRequirements:
@@ -198,9 +215,20 @@ def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[
 
 
 def _volume(source: S) -> S:
-    if source.rbd is None or source.rbd.pool:
-        return source
-    return replace(source, rbd=replace(source.rbd, pool="rbd"))
+    if source.rbd is not None and not source.rbd.pool:
+        return replace(source, rbd=replace(source.rbd, pool="rbd"))
+    if isinstance(source, Volume) and source.ephemeral is not None:
+        template = replace(source.ephemeral, spec=_claim_spec(source.ephemeral.spec))
+        return replace(source, ephemeral_source=EphemeralVolumeSource(volume_claim_template=template))
+    return source
+
+
+def _claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaimSpec:
+    return replace(
+        spec,
+        resources=replace(spec.resources, requests=_rounded(spec.requests)),
+        volume_mode=spec.volume_mode or "Filesystem",
+    )
 
 
 # --- defaults of nodes and volumes --------------------------------------------------------------------------
@@ -226,11 +254,7 @@ def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    spec = replace(
-        claim.spec,
-        resources=replace(claim.spec.resources, requests=_rounded(claim.spec.requests)),
-        volume_mode=claim.spec.volume_mode or "Filesystem",
-    )
+    spec = _claim_spec(claim.spec)
     return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
@@ -238,7 +262,9 @@ def _limit_range(limit_range: LimitRange) -> LimitRange:
     """*limit_range* with its defaults for containers. ``default`` is ``max`` where absent; ``defaultRequest``
     is ``default``, or else ``min``."""
     limits = []
-    for item in limit_range.spec.limits:
+    for given in limit_range.spec.limits:
+        amounts = {name: _rounded(value) for name, value in asdict(given).items() if name != "type"}
+        item = replace(given, **amounts)
         if item.type == "Container":
             default = Map({**item.max, **item.default})
             item = replace(

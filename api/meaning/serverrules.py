@@ -12,8 +12,14 @@ class ServerRules(Struct, frozen=True, kw_only=True):
     """Pods keep their priorities: gate PodPriority."""
     reads_runtime_classes: bool = True
     """RuntimeClasses give pods node selectors and tolerations."""
+    gives_overhead: bool = True
+    """They give overhead, too, and no pod has another: gate PodOverhead."""
+    honours_policies: bool = True
+    """Preemption policies of pods and classes must agree: gate NonPreemptingPriority."""
     merges_label_keys: bool = True
     """Label keys of pod affinity become part of its selectors: gate MatchLabelKeysInPodAffinity."""
+    merges_spread_keys: bool = True
+    """So do those of spread constraints: gate MatchLabelKeysInPodTopologySpreadSelectorMerge."""
     takes_newest_class: bool = True
     """Of several default StorageClasses the newest counts (no: a claim without a class is refused)."""
     sums_what_is_said: bool = True

@@ -149,7 +149,13 @@ class Quantity:
         return self._at_scale(-3)
 
     def rounded_to_milli(self) -> Quantity:
-        """The quantity rounded away from zero to thousandths, as the API server stores resource lists."""
+        """The quantity rounded away from zero to thousandths, as the API server stores resource lists.
+
+        >>> [Quantity.parse(text).rounded_to_milli().milli_value() for text in ("0.1m", "1.5", "1000E")]
+        [1, 1500, 1000]
+        """
+        if abs(self.nanos) > MAX_INT64 * 10**9:
+            return Quantity.parse(self.written)  # It is read again as it was written, in another form maybe.
         if self._scale >= -3:
             return self
         return _make(round_away(self._unscaled, int(10 ** (-3 - self._scale))), -3, self._is_big, self._style)
@@ -238,12 +244,12 @@ class Quantity:
         if not nanos:
             return "0"
         exponent = _NANO
-        while nanos % 1000 == 0 and (exponent < 18 or style == "exponent"):
+        while nanos % 1000 == 0:
             nanos //= 1000
             exponent += 3
         if style == "exponent":
             return f"{nanos}e{exponent}" if exponent else str(nanos)
-        return f"{nanos}{_DECIMAL_SUFFIX[exponent]}"
+        return f"{nanos}{_DECIMAL_SUFFIX.get(exponent, '')}"  # Upstream: nothing above E has a suffix.
 
 
 def whole_numbers(amounts: Mapping[str, Quantity]) -> dict[str, int]:

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import Factory, define, field
 from msgspec.structs import replace
 
+from ...api.controlplane import DEFAULT_TOLERATIONS
 from ...api.meaning import toleration_tolerates
 from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...core.arrays import Batch
@@ -115,8 +116,11 @@ class ExternalEvents:
                 continue
             # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
             # pkg/apis/core/v1/helper/helpers.go.
+            # What every pod gets is the flag of an API server, whose place the option takes.
             delays = (
-                toleration.toleration_seconds
+                self.cluster.delays.failure
+                if toleration in DEFAULT_TOLERATIONS
+                else toleration.toleration_seconds
                 for toleration in pod.spec.tolerations
                 if toleration_tolerates(toleration, UNREACHABLE[1])
             )

@@ -27,6 +27,7 @@ ITEMS = [
     node("small", 2),
     node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
     manifest("PriorityClass", "high", value=1000),
+    manifest("PriorityClass", "modest", value=1000, preemptionPolicy="Never"),
     pod("on-a", 3, nodeName="a"),
     pod("on-b", 2, nodeName="b"),
     pod("light", "100m", nodeName="a"),
@@ -37,7 +38,7 @@ ITEMS = [
     pod("static", nodeName="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
     pod("big", 3),
     pod("great", 3, priorityClassName="high"),
-    pod("never", 3, priorityClassName="high", preemptionPolicy="Never"),
+    pod("never", 3, priorityClassName="modest", preemptionPolicy="Never"),
     pod(
         "web-5d-x",
         metadata={**owned_by("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}},

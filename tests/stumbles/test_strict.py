@@ -77,8 +77,55 @@ NEVER_STORED = {
         "containers[0].resources.requests: expected cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain, "
         'got "cpus"'
     ),
-    "containers: [{name: c, resources: {requests: {example.com/gpu: 0.5}}}]": (
-        'containers[0].resources.requests[example.com/gpu]: expected a whole number, got "500m"'
+    "nodeSelector: {a: -b}": 'nodeSelector[a]: expected a label\'s value, got "-b"',
+    "tolerations: [{key: a b, operator: Exists}]": 'tolerations[0].key: expected a label\'s key, got "a b"',
+    "tolerations: [{key: a, value: b c}]": 'tolerations[0].value: expected a label\'s value, got "b c"',
+    "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+    "[{topologyKey: z, labelSelector: {}, matchLabelKeys: [a], mismatchLabelKeys: [a]}]}}": (
+        "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].matchLabelKeys: "
+        'expected none of mismatchLabelKeys, got "a"'
+    ),
+    f"affinity: {{nodeAffinity: {{{NODE_TERMS % '{matchFields: [{key: metadata.uid, operator: In, values: [a]}]}'}}}}}": (
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0].key: "
+        'expected metadata.name, got "metadata.uid"'
+    ),
+    f"affinity: {{nodeAffinity: {{{NODE_TERMS % '{matchExpressions: [{key: a}]}'}}}}}": (
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator: "
+        "expected In, NotIn, Exists or DoesNotExist, got nothing"
+    ),
+    "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}]": (
+        "topologySpreadConstraints[0].minDomains: expected none beside ScheduleAnyway, got 2"
+    ),
+    "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z}]": (
+        "topologySpreadConstraints[0].whenUnsatisfiable: expected DoNotSchedule or ScheduleAnyway, got nothing"
+    ),
+    "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [a]}]": (
+        "topologySpreadConstraints[0].matchLabelKeys: expected none without a labelSelector, got a"
+    ),
+    "containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]": (
+        'containers[0].resources.requests[cpu]: expected at most the limit, 1, got "2"'
+    ),
+    "containers: [{name: c, resources: {requests: {example.com/gpu: 1}, limits: {example.com/gpu: 2}}}]": (
+        'containers[0].resources.requests[example.com/gpu]: expected the limit, 2, got "1"'
+    ),
+    "containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}]": (
+        "containers[0].resources.limits[example.com/gpu]: expected 1, as requested, got nothing"
+    ),
+    "resources: {limits: {cpu: 1}}, containers: [{name: c, resources: {requests: {cpu: 100m}, limits: {cpu: 2}}}]": (
+        'containers[0].resources.limits[cpu]: expected at most the limit of the pod, 1, got "2"'
+    ),
+    "resources: {requests: {cpu: 1}}, containers: [{name: c, resources: {requests: {cpu: 2}}}]": (
+        'resources.requests[cpu]: expected 2 or more, as its containers request, got "1"'
+    ),
+    "resources: {limits: {ephemeral-storage: 1}}": 'resources: expected cpu, memory or hugepages-SIZE, got "ephemeral-storage"',
+    "hostNetwork: true, containers: [{name: c, ports: [{containerPort: 80}, {containerPort: 80, hostPort: 80}]}]": (
+        'containers: expected each once, got protocol, hostIP and hostPort "TCP, , 80" twice'
+    ),
+    "volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {resources: {requests: {storage: 1}}}}}}]": (
+        "volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: expected one at least, got none"
+    ),
+    "containers: [{name: c, resources: {limits: {example.com/gpu: 0.5}}}]": (
+        'containers[0].resources.limits[example.com/gpu]: expected a whole number, got "500m"'
     ),
     "containers: [{name: c, ports: [{hostPort: 65536}]}]": "containers[0].ports[0].hostPort: expected 0 to 65535, got 65536",
     "resources: {limits: {memory: -1}}": 'resources.limits[memory]: expected 0 or more, got "-1"',
@@ -106,6 +153,45 @@ def test_what_an_api_server_refuses_is_told(manifest, outer, spec, tmp_path):
     wanted = f"{outer}spec.{NEVER_STORED[spec]}; an API server would refuse it"
     assert [notice.what for notice in load(file).warnings] == [wanted]
     assert refusal_text(ManifestError, load, file, strict_fields=True).endswith(wanted)
+
+
+CLAIM = "accessModes: [%s], resources: {requests: {%s}}"
+
+
+@pytest.mark.parametrize(
+    "name, spec, wanted",
+    [
+        ("c", CLAIM % ("ReadWriteOnce", "storage: 1Gi"), None),
+        (
+            "C",
+            CLAIM % ("ReadWriteOnce", "storage: 1Gi"),
+            'metadata.name: expected lower case letters, digits, - and ., got "C"',
+        ),
+        ("c", CLAIM % ("", "storage: 1Gi"), "spec.accessModes: expected one at least, got none"),
+        (
+            "c",
+            CLAIM % ("ReadWriteOnce", ""),
+            "spec.resources.requests[storage]: expected more than 0, got nothing",
+        ),
+        (
+            "c",
+            CLAIM % ("ReadWriteOnce", "storage: 0"),
+            'spec.resources.requests[storage]: expected more than 0, got "0"',
+        ),
+        (
+            "c",
+            CLAIM % ("ReadWriteOnce, ReadWriteOncePod", "storage: 1Gi"),
+            "spec.accessModes: expected no others beside ReadWriteOncePod, got ReadWriteOnce, ReadWriteOncePod",
+        ),
+    ],
+)
+@pytest.mark.parametrize("stored", ["", ", creationTimestamp: '2020-01-01T00:00:00Z'"])
+def test_claims_to_storage_that_no_api_server_has(name, spec, wanted, stored, tmp_path):
+    """The same for claims to storage; what a server has taken is right."""
+    file = tmp_path / "c.yaml"
+    file.write_text(f"{{kind: PersistentVolumeClaim, metadata: {{name: {name}{stored}}}, spec: {{{spec}}}}}")
+    told = [f"{wanted}; an API server would refuse it"] if wanted and not stored else []
+    assert [notice.what for notice in load(file).warnings] == told
 
 
 @pytest.mark.parametrize("outer", ["", "spec."])

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from kubeclassic.api.controlplane import admit, affinity_terms, with_defaults
+from kubeclassic.api.controlplane import DEFAULT_TOLERATIONS, admit, affinity_terms, with_defaults
 from kubeclassic.api.meaning import ServerRules
 from kubeclassic.api.objects import (
     Map,
@@ -70,8 +70,10 @@ def test_class_among_the_same_objects():
 
 
 def test_given_priority():
-    """A priority without a class stays, one that differs from its class's is refused."""
+    """A priority without a class stays, one that differs from its class's is refused, and that of the default
+    class comes with its name."""
     assert admitted(PodSpec(priority=3), priority_class("d", 5, True)).priority == 3
+    assert admitted(PodSpec(priority=5), priority_class("d", 5, True)).priority_class_name == "d"
     ((_, reason),) = admit(
         [Pod(spec=PodSpec(priority=3, priority_class_name="d"))], [priority_class("d", 5)]
     ).refused
@@ -83,11 +85,11 @@ def test_preemption_policy():
     never = priority_class("n", 5, policy="Never")
     assert admitted(PodSpec(priority_class_name="n"), never).preemption_policy == "Never"
     assert admitted(PodSpec(preemption_policy="Never")).preemption_policy == "Never"
-    spec = PodSpec(priority_class_name="n", preemption_policy="PreemptLowerPriority")
-    ((_, reason),) = admit([Pod(spec=spec)], [never]).refused
-    assert reason.startswith(
-        "the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided"
-    )
+    for other, policy in ((never, "PreemptLowerPriority"), (priority_class("n", 5), "Never")):
+        pod = Pod(spec=PodSpec(priority_class_name="n", preemption_policy=policy))
+        ((_, reason),) = admit([pod], [other]).refused
+        assert reason.startswith(f"the string value of PreemptionPolicy ({policy}) must not be provided")
+        assert not admit([pod], [other], server=ServerRules(honours_policies=False)).refused
 
 
 def test_created_pods_stay():
@@ -116,18 +118,33 @@ def test_created_pods_stay():
             "maximum cpu usage per Container is 2, but limit is 3",
         ),
         ("{name: p, namespace: shop}", "a", {"cpu": "3"}, "3"),
+        (
+            "{name: p, namespace: shop}",
+            "",
+            {"cpu": "1", "memory": "2Gi"},
+            'spec.containers[0].resources.requests: Invalid value: "2Gi": must be less than or equal to memory'
+            " limit of 1Gi",
+        ),
     ],
 )
 def test_limit_ranges(metadata, node, cpu, outcome):
     """A new pod has the requests and limits of its namespace's LimitRanges, and keeps to their bounds, unless it
     is on a node."""
-    limits = [{"type": "Container", "defaultRequest": {"cpu": "500m"}, "max": {"cpu": "2"}}]
+    limits = [
+        {"type": "Container", "defaultRequest": {"cpu": "500m"}, "max": {"cpu": "2"}},
+        {"type": "Container", "default": {"memory": "1Gi"}},
+    ]
     limit_range = {
         "kind": "LimitRange",
         "metadata": {"name": "l", "namespace": "shop"},
         "spec": {"limits": limits},
     }
-    spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"limits": cpu}}]}
+    memory = {name: amount for name, amount in cpu.items() if name == "memory"}
+    limits = {name: amount for name, amount in cpu.items() if name != "memory"}
+    spec = {
+        "nodeName": node,
+        "containers": [{"name": "c", "resources": {"limits": limits, "requests": memory}}],
+    }
     pod = {"kind": "Pod", "metadata": yaml.safe_load(metadata), "spec": spec}
     known, item = (with_defaults(decode({"apiVersion": "v1", **document})) for document in (limit_range, pod))
     found = admit([item], [known])
@@ -226,6 +243,28 @@ def test_two_defaults(takes_newest_class):
         assert found.refused[0][1] == "Internal error occurred: 3 default StorageClasses were found"
 
 
+# --- Tolerations --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given, added",
+    [
+        ({}, ["not-ready", "unreachable"]),
+        ({"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}, ["unreachable"]),
+        ({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}, ["not-ready", "unreachable"]),
+        ({"operator": "Exists"}, []),
+    ],
+)
+def test_default_tolerations(given, added):
+    """A new pod tolerates for five minutes that its node is gone, unless it says for how long itself."""
+    own = [given] if given else []
+    pod = decode({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"tolerations": own}})
+    (made,) = (item.spec.tolerations[len(own) :] for item in admit([pod]).objects)
+    assert [(item.key, item.toleration_seconds) for item in made] == [
+        (f"node.kubernetes.io/{name}", 300) for name in added
+    ]
+
+
 # --- RuntimeClasses -----------------------------------------------------------------------------------------
 
 KATA = """
@@ -251,6 +290,16 @@ scheduling: {nodeSelector: {runtime: kata}, tolerations: [{key: kata, operator: 
             "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
         ),
         (
+            {"overhead": {"cpu": "1"}, "runtimeClassName": "runc"},
+            True,
+            "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+        ),
+        (
+            {"tolerations": [{"key": "kata", "operator": "Equal", "value": "x"}, {"key": "mine"}]},
+            True,
+            ("250m", {"runtime": "kata", "disk": "ssd"}, ["mine", "kata"]),
+        ),
+        (
             {"nodeSelector": {"runtime": "runc"}},
             True,
             "conflict: runtimeClass.scheduling.nodeSelector[runtime] = kata; pod.spec.nodeSelector[runtime] = runc",
@@ -262,22 +311,26 @@ def test_runtime_classes(spec, reads, outcome):
     own contradict them."""
     known = {"runtimeClassName": "kata", "nodeSelector": {"disk": "ssd"}, "tolerations": [{"key": "mine"}]}
     pod = decode({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {**known, **spec}})
-    result = admit([pod], [decode(yaml.safe_load(KATA))], server=ServerRules(reads_runtime_classes=reads))
+    classes = [decode(yaml.safe_load(KATA)), decode({"kind": "RuntimeClass", "metadata": {"name": "runc"}})]
+    result = admit([pod], classes, server=ServerRules(reads_runtime_classes=reads))
     if isinstance(outcome, str):
         assert [reason for _, reason in result.refused] == [outcome]
+        older = admit([pod], classes, server=ServerRules(gives_overhead=False))
+        assert bool(older.refused) == outcome.startswith("conflict")
         return
     (made,) = (item.spec for item in result.objects)
     cpu = made.overhead.get("cpu")
-    assert (cpu and str(cpu), dict(made.node_selector), [item.key for item in made.tolerations]) == outcome
+    tolerations = [item.key for item in made.tolerations if item not in DEFAULT_TOLERATIONS]
+    assert (cpu and str(cpu), dict(made.node_selector), tolerations) == outcome
 
 
-# --- Label keys of pod affinity -----------------------------------------------------------------------------
+# --- Label keys ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("merges, wanted", [(True, ["k", "hash", "team"]), (False, ["k"])])
 def test_label_keys(merges, wanted):
-    """The values of a new pod's label keys are added to the selectors of its terms, each once; terms without a
-    selector and labels that it lacks stay out."""
+    """The values of a new pod's label keys are added to the selectors of its terms and spread constraints, each
+    once; those without a selector and labels that it lacks stay out."""
     term = yaml.safe_load("""
     topologyKey: zone
     labelSelector: {matchExpressions: [{key: k, operator: Exists}]}
@@ -289,12 +342,19 @@ def test_label_keys(merges, wanted):
         "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": term}],
     }
     metadata = {"name": "p", "labels": {"hash": "h", "team": "t"}}
-    spec = {"containers": [{"name": "c"}], "affinity": {"podAffinity": terms, "podAntiAffinity": terms}}
+    constraints = [{**term, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]
+    spec = {
+        "containers": [{"name": "c"}],
+        "affinity": {"podAffinity": terms, "podAntiAffinity": terms},
+        "topologySpreadConstraints": constraints,
+    }
     pod = decode({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
-    server = ServerRules(merges_label_keys=merges)
+    server = ServerRules(merges_label_keys=merges, merges_spread_keys=merges)
     (once,) = admit([pod], server=server).objects
     (again,) = admit([once], server=server).objects
     assert once == again
+    (spread,) = once.spec.topology_spread_constraints
+    assert [part.key for part in spread.label_selector.match_expressions] == wanted[:2]
     selectors = [item.label_selector for item in affinity_terms(once)]
     assert selectors.count(None) == 2
     for selector in filter(None, selectors):

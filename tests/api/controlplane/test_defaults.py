@@ -5,12 +5,19 @@ import pytest
 from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import (
     RBD,
+    Affinity,
+    ClaimTemplate,
     Container,
     ContainerPort,
     ContainerStatus,
+    EphemeralVolumeSource,
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
     Map,
     Namespace,
     Node,
+    NodeAffinity,
     NodeStatus,
     ObjectMeta,
     ObjectReference,
@@ -93,6 +100,28 @@ def test_amounts_are_stored_in_thousandths():
     assert completed(containers=(asking(requests=amounts(cpu="1.0000001")),)).containers[
         0
     ].requests == amounts(cpu="1001m")
+
+
+def test_empty_values_are_not_stored():
+    """An empty node selector, or list of preferred nodes, is none."""
+    affinity = Affinity(node_affinity=NodeAffinity(given_preferred=()))
+    spec = completed(node_selector=Map(), affinity=affinity)
+    assert (spec.node_selector, spec.affinity) == (None, Affinity(node_affinity=NodeAffinity()))
+
+
+def test_claims_of_ephemeral_volumes():
+    """The template of a claim has the defaults of a claim."""
+    asked = PersistentVolumeClaimSpec(resources=ResourceRequirements(requests=amounts(storage="1.0001")))
+    source = EphemeralVolumeSource(volume_claim_template=ClaimTemplate(spec=asked))
+    spec = completed(volumes=(Volume(ephemeral_source=source),)).volumes[0].ephemeral.spec
+    assert (spec.volume_mode, str(spec.requests["storage"])) == ("Filesystem", "1001m")
+
+
+def test_limit_ranges():
+    """Limits by default are the most allowed, requests the limits or else the least, in thousandths."""
+    item = LimitRangeItem(type="Container", max=amounts(cpu="1.0001"), min=amounts(memory="0.0001"))
+    (found,) = with_defaults(LimitRange(spec=LimitRangeSpec(limits=(item,)))).spec.limits
+    assert (found.default, found.default_request) == (amounts(cpu="1001m"), amounts(cpu="1001m", memory="1m"))
 
 
 def test_scheduler_name():

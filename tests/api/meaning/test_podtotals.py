@@ -36,8 +36,16 @@ def test_totals():
 
 
 def test_quotas():
-    """A quota counts sidecars, and in place of requests what the pod as a whole asks for."""
+    """A quota counts sidecars, in place of requests what the pod as a whole asks for, and its overhead, which
+    is no limit by itself."""
     assert usage(made())["requests.cpu"].value() == 6
+    heavy = usage(made(overhead={"cpu": "1", "memory": "1Gi"}))
+    assert (heavy["requests.cpu"].value(), heavy["limits.cpu"].value(), str(heavy["requests.memory"])) == (
+        7,
+        7,
+        "1Gi",
+    )
+    assert "limits.memory" not in heavy
     whole = usage(made(resources={"requests": {"cpu": "5", "memory": "1Gi"}}))
     assert (whole["requests.cpu"].value(), whole["limits.cpu"].value(), str(whole["requests.memory"])) == (
         5,
