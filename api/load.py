@@ -422,6 +422,7 @@ class _Loading:
         is_bound = (
             isinstance(decoded, PersistentVolumeClaim)
             and decoded.spec.volume_name
+            and decoded.metadata.creation_timestamp
             and decoded.phase == "Bound"
         )
         if is_bound and BIND_COMPLETED not in decoded.annotations:

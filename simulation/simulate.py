@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import Factory, define, evolve, frozen
 
-from ..api.controlplane import quota_notices
+from ..api.controlplane import quota_notices, with_new_volumes
 from ..api.garbage import no_garbage_collection
 from ..api.load import NO_KIND, TABLE_HINT, ByKey, Inventory, Loaded, load, take_in
 from ..api.meaning import NEWEST_SERVER, ServerRules
@@ -179,6 +179,9 @@ def named(paths: Paths) -> str:
     ) + ", ..." * (len(files) > 3)
 
 
+UNPLACED = "its class binds at once and names no place, so its new volume counts as reachable from every node"
+
+
 def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: str = CLUSTER) -> Scenario:
     """The scenario of *inventory*: the objects that exist, and the pods that are pending for one of
     *scheduler_names*. *where*: its files, for the error that there is no node."""
@@ -190,12 +193,13 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
             if group.notices[0].what in (NO_KIND, TABLE_HINT)
         )
         raise ManifestError(f"{where or CLUSTER}: expected at least one Node, got none{hint}")
+    objects, unplaced = with_new_volumes(inventory.objects)
     existing = []
     pending = []
     set_aside = []
     ignored = Counter(inventory.ignored)
     warnings = list(inventory.warnings)
-    for item in inventory.objects:
+    for item in objects:
         reason = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
         if reason == ON_A_NODE:
             existing.append(item)
@@ -209,6 +213,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         for pod in of_kind(Pod, existing)
         if pod.node_name not in nodes
     ]
+    warnings += (Notice(f"PersistentVolumeClaim {key}", UNPLACED) for key in unplaced)
     warnings += quota_notices(pending, of_kind(ResourceQuota, existing))
     return Scenario(
         tuple(existing),

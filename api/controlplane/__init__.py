@@ -11,4 +11,5 @@ from .disruption import *
 from .missing import *
 from .ownership import *
 from .scaledown import *
+from .volumes import *
 from .workloads import *

@@ -38,7 +38,6 @@ NO_RUNTIME = "its RuntimeClass {} is not in the input, so the pod lacks its over
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
-NO_PROVISIONING = "its claim has no volume: its class binds at once, and no provisioner runs here (WaitForFirstConsumer needs none)"
 NO_DOMAIN = "no node has the label {}, over which it has a hard constraint, so there is nothing to count"
 OTHER_NAME = "its image {} is on nodes as {}, and names are compared literally, so ImageLocality does not find it there"
 NO_PODS = "no Pod in the input, so nodes count as empty (kubectl get pods -A)"
@@ -211,9 +210,4 @@ def _missing_part(pod: Pod, name: str, index: _Index) -> str:
         return "" if index.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
     if not claim.storage_class:
         return ""
-    storage_class = index.get(StorageClass, claim.storage_class)
-    if storage_class is None:
-        return NO_CLASS
-    binds_at_once = storage_class.volume_binding_mode == "Immediate"
-    is_provisioned = binds_at_once and storage_class.provisioner not in ("", NO_PROVISIONER)
-    return NO_PROVISIONING if is_provisioned and not claim.metadata.creation_timestamp else ""
+    return "" if index.has(StorageClass, claim.storage_class) else NO_CLASS

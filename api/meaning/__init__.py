@@ -1,4 +1,4 @@
-"""The meaning of labels, selectors and tolerations."""
+"""The meaning of labels, selectors, tolerations and claims."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ from .durations import *
 from .labels import *
 from .podtotals import *
 from .serverrules import *
+from .volumes import *

@@ -17,6 +17,7 @@ import numpy as np
 from attrs import Factory, define, field
 from msgspec.structs import replace
 
+from ...api.meaning import BOUND_BY_CONTROLLER, DELAYED, is_bound_to, requested_size, volume_class
 from ...api.objects import (
     BIND_COMPLETED,
     KubeObject,
@@ -35,7 +36,7 @@ from ..matching import node_selector_mask, selector_error
 from ..pods import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ..release import VolumeCells
 from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
-from .match import VolumeMatcher, can_provision, is_bound_to, requested_size, storage_left, volume_class
+from .match import VolumeMatcher, can_provision, storage_left
 
 # --- Volumes or claims, with changes that are assumed before the API has them -------------------------------
 # Upstream: pkg/controller/volume/scheduling/scheduler_assume_cache.go (before 1.15 in
@@ -139,7 +140,6 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 SOLE_USER = "ReadWriteOncePod"
 """The access mode of a claim that only one pod may use."""
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
@@ -151,7 +151,7 @@ def delays_binding(kind: StorageClass) -> bool:
     """Whether volumes of class *kind* are bound only when a pod has a node. Raises :class:`VolumeError`."""
     if kind.volume_binding_mode is None:
         raise VolumeError(f'VolumeBindingMode not set for StorageClass "{kind.name}"')
-    return kind.volume_binding_mode == "WaitForFirstConsumer"
+    return kind.volume_binding_mode == DELAYED
 
 
 def basic_checks(

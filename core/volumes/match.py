@@ -13,16 +13,24 @@ from operator import or_
 import numpy as np
 from attrs import Factory, define
 
-from ...api.meaning import Matcher, SelectorError, compile_node_term, compile_selector, everything
+from ...api.meaning import (
+    Matcher,
+    SelectorError,
+    compile_node_term,
+    compile_selector,
+    everything,
+    is_bound_to,
+    requested_size,
+    volume_class,
+    volume_size,
+)
 from ...api.objects import (
-    BETA_CLASS,
     NO_PROVISIONER,
     CSIStorageCapacity,
     LabelSelector,
     NodeSelector,
     PersistentVolume,
     PersistentVolumeClaim,
-    Quantity,
     Requirement,
     StorageClass,
     TopologySelectorTerm,
@@ -32,31 +40,6 @@ from ..binding import VolumeError
 from ..cluster.listings import Listings
 from ..matching import expressions_mask, node_selector_mask, selector_mask
 from ..release import VolumeCells
-
-NOTHING = Quantity()
-
-
-def volume_class(volume: PersistentVolume) -> str:
-    """The storage class that *volume* belongs to, the beta annotation first; empty where it has none."""
-    return volume.annotations.get(BETA_CLASS, volume.spec.storage_class_name)
-
-
-def requested_size(claim: PersistentVolumeClaim) -> int:
-    """The storage that *claim* requests, exactly, in units of 1e-9 bytes."""
-    return claim.spec.requests.get("storage", NOTHING).nanos
-
-
-def size(volume: PersistentVolume) -> int:
-    """The storage of *volume*, exactly, in units of 1e-9 bytes."""
-    return volume.spec.capacity.get("storage", NOTHING).nanos
-
-
-def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether *volume* is bound to *claim*; a reference without a UID means any claim of that name."""
-    reference = volume.spec.claim_ref
-    if reference is None or (reference.namespace, reference.name) != (claim.namespace, claim.name):
-        return False
-    return not reference.uid or reference.uid == claim.uid
 
 
 @define(eq=False, repr=False)
@@ -126,7 +109,7 @@ class VolumeMatcher:
         bound = [
             volume
             for volume in usable
-            if is_bound_to(volume, claim) and size(volume) >= requested_size(claim)
+            if is_bound_to(volume, claim) and volume_size(volume) >= requested_size(claim)
         ]
         failed = (
             self._unreadable(claim, volumes, bound)
@@ -152,12 +135,12 @@ class VolumeMatcher:
             for volume in usable
             if volume.spec.claim_ref is None
             and (volume.phase == "Available" or not self.cells.checks_phase)
-            and size(volume) >= least
+            and volume_size(volume) >= least
             and volume_class(volume) == kind
             and modes.issubset(volume.spec.access_modes)
             and (labels is everything or labels(volume.labels))
         ]
-        for volume in sorted(large, key=size):
+        for volume in sorted(large, key=volume_size):
             if not open_count:
                 break
             assigned = self._assign(numbers, volume, wanting)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ...api.controlplane import (
     ADMISSION_KINDS,
     CLAIMS,
+    NewVolumes,
     admit,
     claim_usage,
     claims_made_for,
@@ -184,12 +185,15 @@ class CapacityQuestion:
         kept = {item.key for item in of_kind(PersistentVolumeClaim, objects)}
         made_from = templates_in(objects)
         rules = [item for item in objects if isinstance(item, ADMISSION_KINDS)]
+        new_volumes = NewVolumes.beside(objects)
         numbers = [numbers_for(template, pods) for template in self.templates]
         for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
             copied, claims = self.templates[at].copy(next(numbers[at]))
             pod, devices = claims_made_for(copied, made_from)
-            volumes = admit(claims_of_volumes(pod), rules).objects if pod.spec.volumes else ()
-            yield at, pod, [*(claim for claim in (*claims, *volumes) if claim.key not in kept), *devices]
+            own = admit(claims_of_volumes(pod), rules).objects if pod.spec.volumes else ()
+            new = of_kind(PersistentVolumeClaim, (*claims, *own))
+            bound = (item for claim in new if claim.key not in kept for item in new_volumes.of(claim))
+            yield at, pod, [*bound, *devices]
 
 
 def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:

@@ -9,10 +9,11 @@ from functools import cached_property
 
 import attrs
 
+from ...api.controlplane import NewVolumes, admit, claims_of_volumes
 from ...api.load import Loaded, load_documents
 from ...api.meaning import zone_of
-from ...api.objects import KubeObject, Node, Pod
-from ...api.reading import Document
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, of_kind
+from ...api.reading import Document, Notice
 from ...api.view import (
     Amount,
     BulletList,
@@ -34,6 +35,7 @@ from ...simulation.edits import LIKE
 from ...simulation.explain.explain import find_subject
 from ...simulation.input import Part, parts_of
 from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on, titles_of
+from ...simulation.simulate import UNPLACED
 from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .answer import (
     CapacityDocument,
@@ -193,9 +195,20 @@ def question_of(inputs: Input, options: CapacityOptions, observer: Observer) -> 
     """The question about *inputs*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for options that
     make no question."""
     parts = enumerate(parts_of("pod", options.pod), 1)
-    return asked(
+    question = asked(
         inputs, options, [loaded_of(f"pod {number}", part, inputs, observer) for number, part in parts]
     )
+    claims = [
+        claim
+        for template in question.templates
+        for claim in (*template.claims, *claims_of_volumes(template.pod))
+    ]
+    if claims:
+        volumes = NewVolumes.beside(question.objects)
+        for claim in of_kind(PersistentVolumeClaim, admit(claims, question.objects).objects):
+            volumes.of(claim)
+        observer.noticed(Notice(f"PersistentVolumeClaim {key}", UNPLACED) for key in volumes.unplaced)
+    return question
 
 
 @asked_by(CapacityOptions, "cluster", "pod", "scheduler")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
-from ...api.controlplane import admit
+from ...api.controlplane import admit, bound_to_each_other, new_volume
 from ...api.garbage import no_garbage_collection
+from ...api.meaning import DELAYED
 from ...api.objects import (
     DEFAULT_SCHEDULER,
     KubeObject,
@@ -37,7 +38,7 @@ from ...simulation.evictions import (
 from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.simulate import Scenario, Simulation, in_order
-from ..replay.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
+from ..replay.volumecontroller import volume_claims
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:

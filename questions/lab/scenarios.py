@@ -21,7 +21,18 @@ from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry, read_policy
 from ...api.garbage import settled
 from ...api.load import Inventory, Loaded, config_maps, load_documents, take_in
 from ...api.meaning import ServerRules
-from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, JsonObject, KubeObject, Node, Pod, why_not_waiting
+from ...api.objects import (
+    DEFAULT_SCHEDULER,
+    ON_A_NODE,
+    JsonObject,
+    KubeObject,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    why_not_waiting,
+)
 from ...api.reading import Document, Notice, parsed
 from ...choices import ORDERS
 from ...core.cycle import Algorithm
@@ -188,7 +199,9 @@ def _updated(
 
 
 def _sorting_key(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
-    """The properties that decide whether *item* exists or is pending; None for a pod that is ignored."""
+    """The properties that decide whether *item* exists or is pending; None where others could change, too."""
+    if isinstance(item, PersistentVolumeClaim | PersistentVolume | StorageClass):
+        return None  # new claims may be bound to others now
     if not isinstance(item, Pod):
         return item.identity
     reason = why_not_waiting(item, names)

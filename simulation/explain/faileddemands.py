@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...api.meaning import (
+    DELAYED,
     NO_NEW_PODS,
     PLACES,
     Labels,
@@ -451,9 +452,7 @@ class Causes:
         for claim in claims:
             name = claim.storage_class
             storage_class = engine.listings.classes.get(name)
-            is_late = (
-                storage_class is not None and storage_class.volume_binding_mode == "WaitForFirstConsumer"
-            )
+            is_late = storage_class is not None and storage_class.volume_binding_mode == DELAYED
             if "unbound immediate" in reasons and not claim.spec.volume_name and not is_late:
                 why = f"of class {name} has no volume yet, and the class binds at once"
                 yield f"{claim.name} {why if name else 'has no class and no volume'}"

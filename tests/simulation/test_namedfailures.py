@@ -145,10 +145,12 @@ def test_who_has_the_volume(release):
 
 
 def test_a_claim_that_no_volume_is_made_for():
-    """A class that binds at once has to have bound."""
-    assert causes(
-        [node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]
-    ) == ["claim data of class fast has no volume yet, and the class binds at once"]
+    """A class that binds at once has to have bound, where the claim is in the cluster already."""
+    there = claim("data")
+    there["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
+    assert causes([node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, there, asks("data")]) == [
+        "claim data of class fast has no volume yet, and the class binds at once"
+    ]
     bare = claim("data")
     del bare["spec"]["storageClassName"]
     pod = asks("data")

@@ -88,23 +88,6 @@ def test_what_a_claim_needs(others, lines):
     assert told(node("a"), pod("p", **CLAIM), *others) == lines
 
 
-@pytest.mark.parametrize(
-    "metadata, provisioner, mode, lines",
-    [
-        ({}, "ebs", "Immediate", 1),
-        ({}, "ebs", "WaitForFirstConsumer", 0),
-        ({}, "kubernetes.io/no-provisioner", "Immediate", 0),
-        ({"creationTimestamp": "2020-01-01T00:00:00Z"}, "ebs", "Immediate", 0),
-    ],
-)
-def test_claims_that_a_provisioner_would_serve(metadata, provisioner, mode, lines):
-    """A new claim whose class binds at once would have its volume in a moment; one of a cluster waits really."""
-    claim = made("PersistentVolumeClaim", "c", metadata=metadata, spec={"storageClassName": "s"})
-    storage_class = made("StorageClass", "s", provisioner=provisioner, volumeBindingMode=mode)
-    found = told(node("a"), pod("p", **CLAIM), claim, storage_class)
-    assert found == lines * [missing.NO_PROVISIONING]
-
-
 # --- Whole kinds --------------------------------------------------------------------------------------------
 
 
