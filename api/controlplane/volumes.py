@@ -182,7 +182,7 @@ class NewVolumes:
 
     @classmethod
     def beside(cls, objects: Iterable[KubeObject]) -> NewVolumes:
-        """Those of a cluster with *objects*."""
+        """The free volumes and the classes of a cluster with *objects*."""
         found = cls()
         for item in objects:
             if isinstance(item, StorageClass):

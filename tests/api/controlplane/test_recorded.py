@@ -1,0 +1,133 @@
+"""The API server's and the controllers' own answers on drawn objects, recorded from the sources of 1.36:
+``recorded``, described in its README."""
+
+import gzip
+import json
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from kubeclassic.api.load import load, load_documents, made_by_workloads, take_in
+from kubeclassic.api.objects import PersistentVolumeClaim, Pod, PodDisruptionBudget, PodSpec, of_kind
+from kubeclassic.api.reading import Document
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.edits import Edits
+
+FOLDER = Path(__file__).parent / "recorded"
+HASHES = {
+    "controller-revision-hash",
+    "pod-template-generation",
+    "pod-template-hash",
+    "controller-uid",
+    "batch.kubernetes.io/controller-uid",
+}
+"""Labels with values that are hashes, or UIDs of objects that are made."""
+COUNTS = "batch.kubernetes.io/job-index-failure-count"
+"""An annotation for controllers alone."""
+
+
+def recorded(name):
+    with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def loaded_of(documents):
+    return load_documents([Document(document, "recorded") for document in documents])
+
+
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController")
+
+
+# --- Workloads ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_pods_and_claims_of_workloads(kind):
+    """Each workload gets the pods and claims that its controller makes."""
+    different = []
+    for number, case in enumerate(case for case in recorded("workloads") if case["kind"] == kind):
+        made = made_by_workloads([loaded_of(case["objects"])]).objects
+        created = [decode(document) for document in case["created"]]
+        if traits(kind, made) != traits(kind, created):
+            different.append(number)
+    assert different == []
+
+
+def traits(kind, objects):
+    """What counts of the pods and claims among *objects*: all but names that are drawn, and hashes."""
+    found = Counter()
+    for item in objects:
+        labels = frozenset(pair for pair in item.labels.items() if pair[0] not in HASHES)
+        if isinstance(item, PersistentVolumeClaim):
+            found[item.key, labels] += 1
+        elif isinstance(item, Pod):
+            spec = item.spec
+            notes = frozenset(pair for pair in item.annotations.items() if pair[0] != COUNTS)
+            volumes = frozenset((volume.name, volume.persistent_volume_claim) for volume in spec.volumes)
+            requests = tuple(container.requests for container in spec.containers)
+            places = (spec.affinity, spec.node_selector, spec.tolerations, spec.node_name)
+            name = item.name if kind == "StatefulSet" else ""
+            found[name, item.controller.kind, labels, notes, volumes, requests, places] += 1
+    return found
+
+
+def test_pods_that_fewer_replicas_delete():
+    """An edit of a workload's number deletes the pods that its controller deletes, or makes as many."""
+    different = []
+    for number, case in enumerate(recorded("scaledowns")):
+        before = loaded_of(case["objects"])
+        (after,), _ = Edits.parse([case["edit"]]).of_loaded([before])
+        kept = {pod.name for pod in after.of(Pod)}
+        gone = sorted({pod.name for pod in before.of(Pod)} - kept)
+        made = len(of_kind(Pod, made_by_workloads([after]).objects))
+        if (gone, made) != (case["deleted"], case["created"]):
+            different.append(number)
+    assert different == []
+
+
+def test_status_of_budgets():
+    """A budget without a status gets that of its controller; where this failed, it allows nothing."""
+    for number, case in enumerate(recorded("budgets")):
+        objects = take_in([loaded_of(case["objects"])], whole=True).objects
+        for budget in of_kind(PodDisruptionBudget, objects):
+            status = budget.status
+            recorded_status = case["budgets"][budget.name]
+            found = [status.disruptions_allowed, status.current_healthy, status.desired_healthy]
+            assert found[: len(recorded_status)] == recorded_status, (number, budget.name)
+
+
+# --- Admission ----------------------------------------------------------------------------------------------
+
+
+def test_admission(tmp_path):
+    """A new pod or claim is stored as the API server stores it, and one that it refuses is refused, or
+    told."""
+    different = []
+    for number, case in enumerate(recorded("admission")):
+        given = case.get("pod") or case["claim"]
+        file = tmp_path / "case.json"
+        file.write_text(json.dumps({"kind": "List", "items": [*case["objects"], given]}))
+        stored = None
+        with suppress(ManifestError):
+            loaded = load([file])
+            inventory = take_in([loaded], whole=True)
+            is_told = any("would refuse it" in notice.what for notice in loaded.warnings)
+            if not (is_told or inventory.refused):
+                name = given["metadata"]["name"]
+                stored = next(item.spec for item in inventory.objects if item.name == name)
+        spec = case["stored"]
+        wanted = None if spec is None else decode({**given, "spec": spec}).spec
+        if preempting(stored) != preempting(wanted):
+            different.append(number)
+    assert different == []
+
+
+def preempting(spec):
+    """*spec* with the policy that it has by default."""
+    if not isinstance(spec, PodSpec):
+        return spec
+    return replace(spec, preemption_policy=spec.preemption_policy or "PreemptLowerPriority")
