@@ -11,11 +11,20 @@ import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.load import load, load_documents, made_by_workloads, take_in
-from kubeclassic.api.objects import PersistentVolumeClaim, Pod, PodDisruptionBudget, PodSpec, of_kind
+from kubeclassic.api.objects import (
+    BIND_COMPLETED,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    PodSpec,
+    of_kind,
+)
 from kubeclassic.api.reading import Document
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edits
+from tests.support.build import node
+from tests.support.replaybuild import of_event, played, replay, there
 
 FOLDER = Path(__file__).parent / "recorded"
 HASHES = {
@@ -98,6 +107,26 @@ def test_status_of_budgets():
             recorded_status = case["budgets"][budget.name]
             found = [status.disruptions_allowed, status.current_healthy, status.desired_healthy]
             assert found[: len(recorded_status)] == recorded_status, (number, budget.name)
+
+
+# --- Volumes ------------------------------------------------------------------------------------------------
+
+
+def test_volumes_of_claims():
+    """In a replay each claim is bound to the volume that the controller binds to it, or has one made."""
+    different = []
+    for number, case in enumerate(recorded("volumes")):
+        objects = [decode(document) for document in case["objects"]]
+        made = replay(*there(node("n0"), *objects), release="1.36", provisioning=0)
+        making = sorted(record["claim"] for record in of_event(played(made), "VolumeProvisioned"))
+        bound = {
+            claim.key: claim.spec.volume_name
+            for claim in made.engine.listings.claims
+            if claim.key not in making and claim.spec.volume_name and BIND_COMPLETED in claim.annotations
+        }
+        if (bound, making) != (case["bound"], case["making"]):
+            different.append(number)
+    assert different == []
 
 
 # --- Admission ----------------------------------------------------------------------------------------------
