@@ -9,16 +9,26 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, near_names, wrong_type
-from .controlplane import ADMISSION_KINDS, usage
+from .controlplane import ADMISSION_KINDS, usage, with_new_volumes
 from .garbage import no_garbage_collection
-from .load import GIVEN_BEFORE, ByKey, Loaded, find_waiting, load, load_given, take_in
+from .load import GIVEN_BEFORE, ByKey, Inventory, Loaded, Originals, find_waiting, load, load_given, take_in
 from .meaning import ZONES, zone_of
-from .objects import JsonObject, KubeObject, Node, Pod, why_not_waiting
+from .objects import (
+    JsonObject,
+    KubeObject,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    why_not_waiting,
+)
 from .reading import Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 
 RESOURCES = ("cpu", "memory")
+_OF_VOLUMES = (PersistentVolume, PersistentVolumeClaim, StorageClass)
 
 
 def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
@@ -81,6 +91,8 @@ class Cluster:
         self.config_maps: Mapping[tuple[str, str], JsonObject] = {}
         """The manifests of ConfigMaps in the files, by namespace and name."""
         self._objects: ByKey = {}
+        self._written: dict[tuple[str, str], Pod] = {}
+        """Kind and key of a new pod -> the pod before defaults and admission."""
         self._classes: ByKey = {}
         """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
@@ -123,8 +135,7 @@ class Cluster:
         cluster.warnings = inventory.warnings
         cluster.ignored = inventory.ignored
         cluster.config_maps = inventory.config_maps
-        for item in inventory.objects:
-            cluster._put(item)
+        cluster._put_all(inventory)
         return cluster
 
     def __repr__(self) -> str:
@@ -163,6 +174,7 @@ class Cluster:
         return {
             **vars(self),
             "_objects": dict(self._objects),
+            "_written": dict(self._written),
             "_classes": dict(self._classes),
             "_followers": None,
         }
@@ -247,14 +259,13 @@ class Cluster:
         Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already, is
         given twice or the API server would refuse.
         """
-        objects = self._as_objects(items)
-        for item in objects:
+        inventory = self._as_objects(items)
+        for item in inventory.objects:
             if item.identity in self._objects:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
-        for item in objects:
-            self._put(item)
+        self._put_all(inventory)
 
     def update(self, *items: Given) -> None:
         """Replace objects by *items* of the same kind and key; ``pod.bound_to(node)`` is a binding.
@@ -262,8 +273,8 @@ class Cluster:
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist, and
         :class:`~kubeclassic.exceptions.ManifestError` for a pod that would leave its node: pods do not move.
         """
-        objects = self._as_objects(items)
-        for item in objects:
+        inventory = self._as_objects(items)
+        for item in inventory.objects:
             current = self.find(type(item), item.key)
             if (
                 isinstance(current, Pod)
@@ -275,11 +286,11 @@ class Cluster:
                     f"Pod {current.key}: spec.nodeName: expected {current.node_name}, "
                     f'got "{item.node_name}": pods do not move'
                 )
-        for item in objects:
+        for item in inventory.objects:
             old = self._objects[item.identity]
             if old.uid != item.uid:
                 self.delete(old)
-            self._put(item)
+        self._put_all(inventory)
 
     def delete(self, *items: KubeObject | JsonObject | str) -> None:
         """Delete objects; only kind and key count, and ``"node/a"`` or ``"pod/shop/web-0"`` is enough.
@@ -317,6 +328,25 @@ class Cluster:
                 follower.put(item)
         self._followers.add(follower)
 
+    @property
+    def originals(self) -> Originals:
+        """The new pods, each with the pod before defaults and admission."""
+        waiting = (pod for pod in self.of(Pod) if not (pod.metadata.creation_timestamp or pod.node_name))
+        return {
+            id(pod): (pod, self._written[pod.identity]) for pod in waiting if pod.identity in self._written
+        }
+
+    def _put_all(self, inventory: Inventory) -> None:
+        """Put the objects of *inventory*, and volumes for new claims whose class binds at once."""
+        self._written.update((written.identity, written) for _, written in inventory.originals.values())
+        binds = False
+        for item in inventory.objects:
+            self._put(item)
+            binds = binds or isinstance(item, _OF_VOLUMES)
+        for item in with_new_volumes(self.objects)[0] if binds else ():
+            if self._objects.get(item.identity) is not item:
+                self._put(item)
+
     def _put(self, item: KubeObject) -> None:
         self._objects[item.identity] = item
         if isinstance(item, ADMISSION_KINDS):
@@ -338,14 +368,14 @@ class Cluster:
         check_type("pod", pod, (Pod, Mapping), "a name, a Pod or its manifest")
         if isinstance(pod, Pod) and self._objects.get(pod.identity) is pod:
             return pod
-        objects = self._as_objects([pod])
+        objects = self._as_objects([pod]).objects
         if len(objects) != 1 or not isinstance(objects[0], Pod):
             raise ManifestError(
                 f"pod: expected one Pod, got {', '.join(f'{item.kind} {item.key}' for item in objects) or 'nothing'}"
             )
         return objects[0]
 
-    def _as_objects(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
+    def _as_objects(self, items: Iterable[Given]) -> Inventory:
         """*items* as objects, then what their workloads would make."""
         parts = list[Loaded]()
         for number, item in enumerate(tuple[object, ...](items), 1):
@@ -373,4 +403,4 @@ class Cluster:
             raise ManifestError(
                 f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read"
             )
-        return inventory.objects
+        return inventory

@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import count
 from typing import IO, Any, TypeVar
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, define, evolve, field, frozen
 from msgspec.structs import replace
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
@@ -40,6 +40,7 @@ from .objects import (
     PersistentVolumeClaim,
     Pod,
     ResourceClaim,
+    of_kind,
 )
 from .reading import (
     CONFIG,
@@ -166,6 +167,8 @@ class Loaded:
     warnings: tuple[Notice, ...] = ()
     prefixes: Mapping[tuple[str, str], str] = Factory(dict)
     """Kind and key of an object that got its name here -> its ``generateName``."""
+    written: Mapping[tuple[str, str], Pod] = Factory(dict)
+    """Kind and key of a new pod -> the pod before it got defaults."""
 
     def of(self, kind: type[K]) -> list[K]:
         """The objects of one class."""
@@ -218,7 +221,8 @@ def load_documents(
 def load_given(given: KubeObject | JsonObject, number: int, *, defaults: bool) -> Loaded:
     """The object *given*, or the content of the manifest *number*."""
     if isinstance(given, KubeObject):
-        return Loaded((with_defaults(given) if defaults else given,))
+        written = {given.identity: given} if isinstance(given, Pod) else {}
+        return Loaded((with_defaults(given) if defaults else given,), written=written)
     return load_documents([Document(given, f"manifest {number}")], defaults=defaults)
 
 
@@ -265,6 +269,7 @@ class _Loading:
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
     prefixes: dict[tuple[str, str], str] = Factory(dict)
     """Kind and key of an object that got a number -> its ``generateName``."""
+    written: dict[tuple[str, str], Pod] = Factory(dict)
     validation: Validation = Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
@@ -280,6 +285,7 @@ class _Loading:
                     ignored=self.ignored.copy(),
                     numbers=self.numbers.copy(),
                     prefixes=self.prefixes.copy(),
+                    written=self.written.copy(),
                     odd=evolve(self.odd, notices=self.odd.notices.copy()),
                 )
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
@@ -325,8 +331,14 @@ class _Loading:
             return False
         if (identity := pod.identity) in self.objects:
             return False
-        self.objects[identity] = with_defaults(pod) if self.defaults else pod
+        self.objects[identity] = self._completed(pod)
         return True
+
+    def _completed(self, decoded: KubeObject) -> KubeObject:
+        """The object with its defaults."""
+        if isinstance(decoded, Pod) and decoded.metadata.creation_timestamp is None:
+            self.written[decoded.identity] = decoded
+        return with_defaults(decoded) if self.defaults else decoded
 
     def _take(self, kind: str, data: JsonObject, where: str, api_version: Any = None) -> None:
         api_version = data.get("apiVersion") or api_version
@@ -415,7 +427,7 @@ class _Loading:
                     f"{place}: metadata.name: expected each node once, got {decoded.name} again"
                 )
             self.odd.tell(place, GIVEN_BEFORE, place.about)
-        completed = with_defaults(decoded) if self.defaults else decoded
+        completed = self._completed(decoded)
         if self.defaults and decoded.kind in WORKLOADS:
             completed = with_default_selector(completed, data)
         self.objects[identity] = completed
@@ -443,6 +455,8 @@ class _Loading:
         for item in items:
             is_unknown = isinstance(item, Pod) and not item.metadata.uid
             uid = uid_by_owner.get((item.namespace, item.name), "") if is_unknown else ""
+            if uid:
+                self.written.pop(item.identity, None)
             objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
         return Loaded(
             tuple(objects),
@@ -450,12 +464,15 @@ class _Loading:
             dict(self.ignored),
             tuple(self.odd.notices),
             self.prefixes,
+            self.written,
         )
 
 
 # --- The objects of a cluster, as its API server and controllers would make them ----------------------------
 
 
+Originals = dict[int, tuple[Pod, Pod]]
+"""``id`` of a new pod -> the pod, and the pod as it was written, before defaults and admission."""
 REFUSED = "refused by the API server"
 """The reason for ignoring a pod that the API server would refuse."""
 TABLE_HINT = (
@@ -479,6 +496,9 @@ class Inventory:
     """Manifests of ConfigMaps, by namespace and name."""
     daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
+    jobs: tuple[JsonObject, ...] = ()
+    """Manifests of Jobs, which end after some failures."""
+    originals: Originals = field(factory=dict, eq=False)
 
 
 def take_in(
@@ -506,7 +526,10 @@ def take_in(
         if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.node_name)
         for claim in claims_of_volumes(item)
     )
-    new = tuple({item.identity: item for item in (*claims, *loaded)}.values())
+    by_identity = {item.identity: item for item in loaded}
+    for claim in claims:
+        by_identity.setdefault(claim.identity, claim)
+    new = tuple(by_identity.values())
     admitted = admit(new, existing, server=server) if defaults else Admitted(new)
     refused = tuple(
         Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
@@ -515,6 +538,14 @@ def take_in(
     if whole:
         workloads = (item for part in parts for kind in WORKLOADS for item in part.raw.get(kind, ()))
         objects = with_budgets(objects, existing, scales_of(workloads))
+    written = {pod.identity: pod for pod in of_kind(Pod, new)}
+    for part in parts:
+        written.update((key, pod) for key, pod in part.written.items() if key not in part.prefixes)
+    originals = {
+        id(item): (item, written[item.identity])
+        for item in of_kind(Pod, objects)
+        if not (item.metadata.creation_timestamp or item.node_name)
+    }
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
@@ -538,6 +569,8 @@ def take_in(
         refused_pods=tuple((item, reason) for item, reason in admitted.refused if isinstance(item, Pod)),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
+        jobs=tuple(document for part in parts for document in part.raw.get("Job", ())),
+        originals=originals,
     )
 
 
@@ -575,10 +608,10 @@ def made_by_workloads(
     """
     documents, repeated = each_once(
         document
-        for part in parts
-        for kind, of_kind in part.raw.items()
+        for kind in dict.fromkeys(kind for part in parts for kind in part.raw)
         if kind in WORKLOADS
-        for document in of_kind
+        for part in parts
+        for document in part.raw.get(kind, ())
     )
     if not documents:
         return Made()

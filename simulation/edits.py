@@ -1,49 +1,41 @@
-"""Edits of a cluster in words, for what-ifs without touching files: ``pod web/* requests.cpu=500m``; and the
-kinds of nodes that can be added, each a node of which copies are made, with its drivers, devices and pods of
-DaemonSets."""
+"""Edits of a cluster in words, for what-ifs without touching files: ``pod web/* requests.cpu=500m``."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from fnmatch import fnmatchcase
-from itertools import count, islice, pairwise
+from itertools import islice, pairwise
 
 from attrs import evolve, frozen
 from msgspec.structs import replace
 
 from ..api.controlplane import (
+    ADMISSION_KINDS,
     SCALES,
     WORKLOADS,
     admit,
-    claims_made_for,
     following,
     read_workload,
-    runs_on,
     slice_of_more,
-    slices_like,
     surplus,
-    target_node,
-    templates_in,
     with_budgets,
 )
-from ..api.load import REFUSED, Loaded, identity_of, load_documents, metadata_of, named
+from ..api.load import REFUSED, Loaded, Originals, identity_of, load_documents, metadata_of, named
 from ..api.meaning import NEWEST_SERVER, Labels, Matcher, SelectorError, ServerRules, parse_selector
 from ..api.objects import (
-    CSINode,
     Device,
     JsonDict,
     JsonObject,
     KubeObject,
-    Map,
     Node,
     Pod,
     PodDisruptionBudget,
-    PodStatus,
+    ResourceClaimTemplate,
     ResourceSlice,
+    Taint,
     of_kind,
 )
 from ..api.ownfields import current_manifest
@@ -51,132 +43,14 @@ from ..api.reading import Document
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
-from .evictions import Replacements, claims_after, is_daemon, is_replaced_already, made_new, stays_with_node
+from .evictions import Replacements, claims_after, is_replaced_already, stays_with_node
 from .fieldchanges import AMOUNTS, EVERY, REMOVE, EditError, FieldChange, text_of
-
-# --- nodes to add -------------------------------------------------------------------------------------------
-
-HOSTNAME = "kubernetes.io/hostname"
-PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""The beginnings of keys of taints that the control plane puts on a node for a time."""
-
-
-@frozen(kw_only=True)
-class NodeKind:
-    """A kind of node that can be added, as copies of one node."""
-
-    name: str
-    """The name of the template, or of the node that is copied."""
-    node: Node
-    """The node that each copy equals, except for its name and its hostname label."""
-    csi: CSINode | None
-    """The CSI drivers of each copy."""
-    slices: tuple[ResourceSlice, ...] = ()
-    """The devices of the node that is copied: each copy has as many."""
-    is_copy: bool = False
-    """Whether it is a copy of a node of the cluster."""
-    cost: Decimal = Decimal(1)
-    """The cost of one copy."""
-    daemons: tuple[Pod, ...] = ()
-    """The pods that DaemonSets run on each copy, with the names of the DaemonSets."""
-    used_names: frozenset[str] = frozenset()
-    """Names that no copy may have."""
-
-    @classmethod
-    def like(cls, name: str, objects: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
-        """The kind of the node *name* of *objects*, in good health: not cordoned, ready, without
-        pressure."""
-        nodes = {item.name: item for item in of_kind(Node, objects)}
-        node = new_node(nodes[name])
-        taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
-        conditions = tuple(
-            replace(condition, status="True" if condition.type == "Ready" else "False")
-            for condition in node.status.conditions
-        )
-        kind = cls(
-            name=name,
-            is_copy=True,
-            used_names=frozenset(nodes),
-            node=replace(
-                node,
-                spec=replace(node.spec, unschedulable=False, taints=taints),
-                status=replace(node.status, conditions=conditions),
-            ),
-            csi=next((item for item in of_kind(CSINode, objects) if item.name == name), None),
-            slices=tuple(item for item in of_kind(ResourceSlice, objects) if item.spec.node_name == name),
-        )
-        pods = of_kind(Pod, objects) if with_daemons else ()
-        return evolve(kind, daemons=tuple(kind.daemons_among(pods)))
-
-    def daemons_among(
-        self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
-    ) -> Iterator[Pod]:
-        """A pod for each DaemonSet of *pods* that runs on such nodes, with the name of the DaemonSet.
-        DaemonSets *described* elsewhere are left out."""
-        samples: dict[tuple[str, str], list[Pod]] = {}
-        for pod in pods:
-            owner = pod.controller
-            if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
-                samples.setdefault((pod.namespace, owner.name), []).append(pod)
-        for (namespace, name), daemons in samples.items():
-            # Without its node, and without the affinity to it that its controller has put in place of any
-            # other.
-            where = {target_node(pod) for pod in daemons}
-            free = daemons[0]
-            affinity = free.spec.affinity
-            if affinity is not None and affinity.node_affinity is not None:
-                affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
-            free = replace(free, spec=replace(free.spec, node_name="", affinity=affinity))
-            if (namespace, name) not in described and (
-                self.name in where if self.is_copy else runs_on(free.spec, self.node)
-            ):
-                metadata = replace(
-                    free.metadata, name=name, uid="", resource_version="", creation_timestamp=None
-                )
-                yield replace(free, metadata=metadata, status=PodStatus(), manifest=None)
-
-    def names(self, count: int) -> list[str]:
-        """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
-        return list(islice(_free_names(self.name, self.used_names), count))
-
-    def copies(self, count: int) -> Iterator[KubeObject]:
-        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of
-        DaemonSets on it."""
-        for name in self.names(count):
-            labels = Map({**self.node.labels, HOSTNAME: name})
-            metadata = replace(self.node.metadata, name=name, labels=labels)
-            yield replace(self.node, metadata=metadata, manifest=None)
-            if self.csi is not None:
-                yield replace(self.csi, metadata=replace(self.csi.metadata, name=name))
-            yield from slices_like(self.slices, self.name, name)
-            for pod in self.daemons:
-                metadata = replace(pod.metadata, name=f"{pod.name}-{name}")
-                yield replace(pod, metadata=metadata).bound_to(name)
-
-
-def _free_names(stem: str, taken: Collection[str]) -> Iterator[str]:
-    """``STEM-1``, ``STEM-2`` and so on, without those *taken*."""
-    return (name for number in count(1) if (name := f"{stem}-{number}") not in taken)
-
-
-def new_node(node: Node) -> Node:
-    """*node* as one that has just joined: without a UID, and with no image pulled."""
-    metadata = replace(
-        node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
-    )
-    return replace(
-        node,
-        metadata=metadata,
-        spec=replace(node.spec, provider_id=""),
-        status=replace(node.status, images=()),
-    )
-
+from .newpods import NewPods, Pair
+from .nodekinds import NodeKind, free_names
 
 # --- edits --------------------------------------------------------------------------------------------------
 
 
-Pair = tuple[KubeObject | None, KubeObject | None]
-"""An object before and after an edit; None: it does not exist."""
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
 VERBS = {
     "delete": "delete KIND SELECTOR, such as 'delete pod web/a'",
@@ -192,6 +66,17 @@ PATTERN_MARKS = "*?["
 LIKE = "like:"
 """The prefix of a pod's name that also chooses the other pods of its controller."""
 CLASS_FIELDS = ("priorityClassName", "priority")
+_STATES = {
+    "not-ready": ("Ready", "False"),
+    "unreachable": ("Ready", "Unknown"),
+    "memory-pressure": ("MemoryPressure", "True"),
+    "disk-pressure": ("DiskPressure", "True"),
+    "pid-pressure": ("PIDPressure", "True"),
+    "network-unavailable": ("NetworkUnavailable", "True"),
+}
+"""State of a node, as its taint is called -> the condition that it follows from."""
+_OF_NEW_PODS = frozenset(kind.kind for kind in (*ADMISSION_KINDS, ResourceClaimTemplate))
+"""The kinds whose objects decide how new pods and claims look."""
 _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 _COPIES = re.compile(r"x([1-9]\d{0,3})")
 
@@ -336,20 +221,27 @@ class Edit:
         *,
         defaults: bool = True,
         server: ServerRules = NEWEST_SERVER,
+        originals: Originals | None = None,
     ) -> list[Pair]:
         """The changes of the *chosen* and of other *objects*; unchanged ones are left out. Raises
         :class:`EditError`.
 
-        *defaults*: objects get the API server's defaults; *server*: how they are admitted.
+        *defaults*: objects get the API server's defaults; *server*: how they are admitted; *originals*: new
+        pods as they were written.
         """
-        if self.verb == "copy":
-            return [(None, new) for new in self._copies(objects, chosen)]
-        if self.verb:
-            return list(self._removals(objects, chosen))
+        if self.verb or self.kind == "Pod":
+            new_pods = NewPods.beside(objects, {} if originals is None else originals, server)
+            if self.verb == "copy":
+                return [(None, new) for new in self._copies(objects, chosen, new_pods)]
+            if self.verb:
+                return list(self._removals(objects, chosen, new_pods))
+            if defaults:
+                return list(self._of_pods(of_kind(Pod, chosen), new_pods))
         pairs: list[Pair] = [
             (item, after) for item in chosen if (after := self._apply_to(item, defaults)) is not item
         ]
-        if self.kind == "Node" and "unschedulable" in self.fields:
+        steps = {step.name for change in self.changes for step in change.path}
+        if self.kind == "Node" and not steps.isdisjoint(("unschedulable", "conditions")):
             return [(before, _tainted(after)) for before, after in pairs if isinstance(after, Node)]
         if self.kind == "PodDisruptionBudget":
             # The disruption controller counts again.
@@ -360,33 +252,39 @@ class Edit:
                 for before, after in pairs
                 if isinstance(before, PodDisruptionBudget) and isinstance(after, PodDisruptionBudget)
             ]
-        if self.kind != "Pod" or not defaults or self.fields.isdisjoint(CLASS_FIELDS):
-            return pairs
-        classes = [item for item in objects if item.kind == "PriorityClass"]
-        admitted: list[Pair] = []
-        for before, pod in pairs:
-            # A pod with the priority of the class that it names now.
-            assert pod is not None
-            new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
-            admission = admit([new], classes, server=server)
-            for refused, reason in admission.refused:
-                raise EditError(f"Pod {refused.key}: {REFUSED}: {reason}")
-            (after,) = admission.objects
-            created = replace(after.metadata, creation_timestamp=pod.metadata.creation_timestamp)
-            admitted.append((before, replace(after, metadata=created)))
-        return admitted
+        return pairs
 
-    def _copies(self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
+    def _of_pods(self, pods: Iterable[Pod], new_pods: NewPods) -> Iterator[Pair]:
+        """The changes of *pods*: new ones are admitted anew, stored ones get the priority of their class."""
+        classes = [item for item in new_pods.rules if item.kind == "PriorityClass"]
+        for pod in pods:
+            written = new_pods.written(pod)
+            after = self._apply_to(written or pod, defaults=written is None)
+            assert isinstance(after, Pod)
+            if written is not None:
+                yield from () if after is written else new_pods.changed(pod, after)
+            elif after is not pod and self.fields.isdisjoint(CLASS_FIELDS):
+                yield pod, after
+            elif after is not pod:
+                new = replace(after, metadata=replace(after.metadata, creation_timestamp=None))
+                admission = admit([new], classes, server=new_pods.server)
+                for refused, reason in admission.refused:
+                    raise EditError(f"Pod {refused.key}: {REFUSED}: {reason}")
+                (stored,) = admission.objects
+                created = replace(stored.metadata, creation_timestamp=after.metadata.creation_timestamp)
+                yield pod, replace(stored, metadata=created)
+
+    def _copies(
+        self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject], new_pods: NewPods
+    ) -> Iterator[KubeObject]:
         """New nodes, pending pods or devices like the *chosen* ones, each with the objects that belong to
         it."""
-        templates = templates_in(objects)
         keys_in_use = {item.key for item in of_kind(Pod, objects)}
         slices = of_kind(ResourceSlice, objects)
         for original in chosen:
             if isinstance(original, Pod):
-                for key in islice(_free_names(original.key, keys_in_use), self.count):
-                    new = made_new(original, key.rpartition("/")[2], key)
-                    pod, claims = claims_made_for(new, templates)
+                for key in islice(free_names(original.key, keys_in_use), self.count):
+                    pod, claims = new_pods.copy(original, key.rpartition("/")[2], key)
                     yield from (*claims, pod)
             elif isinstance(original, ResourceSlice):
                 if not any(item.name == self.to for item in of_kind(Node, objects)):
@@ -397,7 +295,9 @@ class Edit:
             else:
                 yield from NodeKind.like(original.name, objects, with_daemons=True).copies(self.count)
 
-    def _removals(self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
+    def _removals(
+        self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject], new_pods: NewPods
+    ) -> Iterator[Pair]:
         """The changes by a cordon, a drain or a deletion: of the *chosen* objects, and of others that depend
         on them."""
         for item in chosen:
@@ -411,11 +311,11 @@ class Edit:
         yield from ((pod, None) for pod in (*staying, *leaving))
         removed = [*leaving, *of_kind(Pod, chosen)]
         yield from claims_after(removed, objects)
-        templates = templates_in(objects)
+        yield from ((claim, None) for pod in (*staying, *removed) for claim in new_pods.left_by(pod))
         replacements = Replacements.beside(objects)
         for pod in removed:
             if not is_replaced_already(pod) and (new := replacements.of(pod)) is not None:
-                new, more = claims_made_for(new, templates)
+                new, more = new_pods.copy(pod, new.name, new.uid)
                 yield from ((None, item) for item in (*more, new))
 
     def _apply_to(self, item: KubeObject, defaults: bool) -> KubeObject:
@@ -424,9 +324,10 @@ class Edit:
         stays = before
         if self.kind == "Pod" and not fields.isdisjoint(CLASS_FIELDS):
             # A pod whose class of priority changes loses the old priority, one whose priority changes the
-            # class.
-            old = CLASS_FIELDS if CLASS_FIELDS[0] in fields else CLASS_FIELDS[:1]
+            # class; and both the policy that came with the class.
+            old = {*(CLASS_FIELDS if CLASS_FIELDS[0] in fields else CLASS_FIELDS[:1])}
             spec = before.get("spec", {})
+            old |= {"preemptionPolicy"} if spec.keys() >= {*CLASS_FIELDS} else set()
             stays = {**before, "spec": {key: spec[key] for key in spec if key not in old}}
         after = self.made(stays)
         if after == before:
@@ -449,11 +350,20 @@ def cordoned(node: Node) -> Node:
 
 
 def _tainted(node: Node) -> Node:
-    """*node* with the taint of an unschedulable one as the node controller leaves it."""
-    others = tuple(taint for taint in node.spec.taints if taint != UNSCHEDULABLE)
-    return (
-        cordoned(node) if node.spec.unschedulable else replace(node, spec=replace(node.spec, taints=others))
-    )
+    """*node* with the taints of its state as the node lifecycle controller leaves them.
+
+    Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go.
+    """
+    conditions = {condition.type: condition.status for condition in node.status.conditions}
+    is_so = {UNSCHEDULABLE: node.spec.unschedulable}
+    for state, (kind, status) in _STATES.items():
+        for effect in ("NoSchedule", "NoExecute") if kind == "Ready" else ("NoSchedule",):
+            if kind in conditions:
+                is_so[Taint(key=f"node.kubernetes.io/{state}", effect=effect)] = conditions[kind] == status
+    old = node.spec.taints
+    taints = [taint for taint in old if is_so.get(taint, True)]
+    taints += [taint for taint, is_there in is_so.items() if is_there and taint not in old]
+    return replace(node, spec=replace(node.spec, taints=tuple(taints)))
 
 
 def shown(text: str) -> str:
@@ -545,12 +455,14 @@ class Edits:
 
     def split(self) -> tuple[list[Edit], list[Edit]]:
         """The edits that are made before workloads make their pods, and the others: of pods, of whole
-        objects, and those that follow an edit of whole objects, unless they are of workloads."""
+        objects other than those that admission reads, and those that follow an edit of whole objects, unless
+        they are of workloads."""
         early = list[Edit]()
         late = list[Edit]()
         for edit in self.edits:
             follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
-            (late if edit.kind == "Pod" or edit.verb or follows else early).append(edit)
+            of_others = edit.verb and edit.kind not in _OF_NEW_PODS
+            (late if edit.kind == "Pod" or of_others or follows else early).append(edit)
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
@@ -604,14 +516,21 @@ class Edits:
         return edited_parts, chosen
 
     def of_pods(
-        self, objects: Sequence[KubeObject], *, server: ServerRules = NEWEST_SERVER
+        self,
+        objects: Sequence[KubeObject],
+        *,
+        server: ServerRules = NEWEST_SERVER,
+        originals: Originals | None = None,
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
-        """*objects* after the other edits, and the effect of each; *server*: how they are admitted.
-        Raises :class:`EditError`."""
-        pairs, effects = evolve(self, edits=tuple(self.split()[1])).pairs(objects, server=server)
+        """*objects* after the other edits, and the effect of each; *server*: how they are admitted;
+        *originals*: new pods as they were written. Raises :class:`EditError`."""
+        late = evolve(self, edits=tuple(self.split()[1]))
+        pairs, effects = late.pairs(objects, server=server, originals=originals)
         return applied(objects, pairs), effects
 
-    def pairs(self, objects: Sequence[KubeObject], *, server: ServerRules) -> tuple[list[Pair], list[Edited]]:
+    def pairs(
+        self, objects: Sequence[KubeObject], *, server: ServerRules, originals: Originals | None = None
+    ) -> tuple[list[Pair], list[Edited]]:
         """The changes of *objects* by all edits, in order, and the effect of each edit. Raises
         :class:`EditError`."""
         all_pairs: list[Pair] = []
@@ -622,12 +541,15 @@ class Edits:
             current = applied(current, pairs)
             with _naming_edit(edit.text):
                 chosen = edit.chosen(current)
-                pairs = edit.objects(current, chosen, defaults=self.defaults, server=server)
+                pairs = edit.objects(
+                    current, chosen, defaults=self.defaults, server=server, originals=originals
+                )
                 if edit.kind == "PodDisruptionBudget" and not edit.verb:
                     counted = with_budgets([after for _, after in pairs if after is not None], current)
                     pairs = [(before, after) for (before, _), after in zip(pairs, counted, strict=True)]
+                changed = sum(before is not None and before.kind == edit.kind for before, _ in pairs)
                 effects.append(
-                    _effect_of(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(current)])
+                    _effect_of(edit, len(chosen), len(chosen) if edit.verb else changed, [Loaded(current)])
                 )
             all_pairs = [*all_pairs, *pairs]
         return all_pairs, effects

@@ -15,9 +15,10 @@ from itertools import count
 from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
-from ..api.controlplane import claims_made_for, is_ready, templates_in
+from ..api.controlplane import claims_made_for, is_ready, read_workload, templates_in
 from ..api.meaning import Matcher, SelectorError, compile_selector, everything
 from ..api.objects import (
+    JsonObject,
     KubeObject,
     ObjectMeta,
     Pod,
@@ -106,11 +107,9 @@ class Budgets:
                 allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels)
             )
         budgets = self._by_pod_labels[key]
-        if not is_ready(pod):
-            # Upstream: canIgnorePDB, and the check of health before the budget is asked.
-            is_free = pod.status.phase == "Pending" or (len(budgets) == 1 and budgets[0].frees_unready)
-            return () if is_free else budgets
-        return budgets
+        # Upstream: canIgnorePDB, and the check of health before the budget is asked.
+        suffice = len(budgets) == 1 and budgets[0].frees_unready and not is_ready(pod)
+        return () if pod.status.phase == "Pending" or suffice else budgets
 
     def blocking(self, pod: Pod) -> str | None:
         """The reason why *pod* may not be evicted now; None if it may."""
@@ -152,6 +151,11 @@ MIRROR = "kubernetes.io/config.mirror"
 """The annotation of the mirror pod of a static pod."""
 KUBELET = "Node"
 """The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
+MOST_FAILURES = 6
+"""The failures of pods that a Job forgives by default."""
+IGNORED = "Ignore"
+DISRUPTED = "DisruptionTarget"
+"""Action and condition of a Job's policy by which an evicted pod has not failed."""
 SAME_NAME = "StatefulSet"
 """The kind of owner whose new pods have the names of the old ones."""
 
@@ -200,7 +204,7 @@ class DrainFlags:
             elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
                 refused["Pods with local storage (use --delete-emptydir-data to override)"].append(pod.key)
             elif pod.controller is None and not (self.force or self.recreate_bare):
-                refused["Pods declare no controller (use --force to override)"].append(pod.key)
+                refused["Pods that declare no controller (use --force to override)"].append(pod.key)
             else:
                 leaving.append(pod)
         reasons = "; ".join(f"{reason}: {listed(keys)}" for reason, keys in refused.items())
@@ -245,6 +249,8 @@ class Replacements:
     """Only pods that ask for one of these schedulers are made; None: all."""
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""
+    retries: dict[str, int] = Factory(dict)
+    """Key of a Job -> how many of its pods may still be evicted until it ends and makes none."""
     _made: int = 0
     _next_numbers: dict[str, int] = Factory(dict)
     """``namespace/owner`` -> a number below which none is free."""
@@ -265,6 +271,10 @@ class Replacements:
         owner = evicted.controller
         if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
             return None
+        if (job := _job_of(evicted)) in self.retries:
+            self.retries[job] -= 1
+            if self.retries[job] < 0:
+                return None
         self._made += 1
         name = evicted.name
         if owner is not None and owner.kind != SAME_NAME:
@@ -283,12 +293,36 @@ class Replacements:
         self.keys_in_use.add(replacement.key)
         return replacement
 
-    def take_back(self, replacement: Pod) -> None:
-        """Undo *replacement*: its name is free again, unless it was that of the evicted pod."""
-        owner = replacement.controller
-        if owner is not None and owner.kind != SAME_NAME:
+    def take_back(self, evicted: Pod, replacement: Pod | None) -> None:
+        """Undo the *replacement* of *evicted*: its name is free again, unless it was that of the evicted
+        pod."""
+        if (job := _job_of(evicted)) in self.retries:
+            self.retries[job] += 1
+        owner = evicted.controller
+        if replacement is not None and owner is not None and owner.kind != SAME_NAME:
             self.keys_in_use.discard(replacement.key)
             self._next_numbers.pop(f"{replacement.namespace}/{owner.name}", None)
+
+
+def _job_of(pod: Pod) -> str:
+    owner = pod.controller
+    return f"{pod.namespace}/{owner.name}" if owner is not None and owner.kind == "Job" else ""
+
+
+def retries_of(jobs: Iterable[JsonObject]) -> dict[str, int]:
+    """Key of each of *jobs* for which an evicted pod has failed -> how many may still fail until it ends.
+
+    Upstream: isPodFailed and syncJob in pkg/controller/job/job_controller.go.
+    """
+    retries = {}
+    for document in jobs:
+        job = read_workload(document)
+        policy = str(job.spec.pod_failure_policy)
+        is_spared = IGNORED in policy and DISRUPTED in policy
+        limit = MOST_FAILURES if job.spec.backoff_limit is None else job.spec.backoff_limit
+        if not (is_spared or "backoffLimitPerIndex" in document["spec"]):
+            retries[f"{job.namespace}/{job.name}"] = limit - job.status.failed
+    return retries
 
 
 def made_new(evicted: Pod, name: str, uid: str) -> Pod:
@@ -318,18 +352,17 @@ def claims_left_by(
     pod: Pod, claims: Iterable[ResourceClaim]
 ) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
     """The *claims* of *pod*, each with its state once the pod is gone; None: it was made for the pod, and
-    goes with it.
+    goes with it, as nobody else uses it.
 
     Other claims lose the pod as their user, and their devices with the last user. Upstream:
     pkg/controller/resourceclaim/controller.go.
     """
     for claim in claims:
         owner = claim.controller
-        if owner is not None and owner.uid == pod.uid:
-            yield claim, None
-            continue
         users = tuple(user for user in claim.status.reserved_for if user.uid != pod.uid)
-        if len(users) < len(claim.status.reserved_for):
+        if owner is not None and owner.uid == pod.uid and not users:
+            yield claim, None
+        elif len(users) < len(claim.status.reserved_for):
             status = replace(
                 claim.status, reserved_for=users, allocation=claim.status.allocation if users else None
             )

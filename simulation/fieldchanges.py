@@ -169,6 +169,8 @@ OF_PODS = frozenset(
         "preemptionPolicy",
         "priority",
         "priorityClassName",
+        "resourceClaims",
+        "runtimeClassName",
         "schedulerName",
         "schedulingGates",
         "terminationGracePeriodSeconds",

@@ -359,10 +359,11 @@ def _inventory(
             ignored={**cluster.ignored, **inventory.ignored},
             warnings=tuple(dict.fromkeys((*cluster.warnings, *inventory.warnings))),
             config_maps={**cluster.config_maps, **inventory.config_maps},
+            originals=inventory.originals | cluster.originals,
         )
     if edits is None:
         return inventory
-    objects, more = edits.of_pods(inventory.objects, server=server)
+    objects, more = edits.of_pods(inventory.objects, server=server, originals=inventory.originals)
     return evolve(inventory, objects=objects, warnings=(*inventory.warnings, *idle_notices([*edited, *more])))
 
 

@@ -10,11 +10,11 @@ from itertools import compress, count
 from operator import is_not
 from typing import TYPE_CHECKING, Literal
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, define, evolve, field, frozen
 
 from ..api.controlplane import quota_notices, with_new_volumes
 from ..api.garbage import no_garbage_collection
-from ..api.load import NO_KIND, TABLE_HINT, ByKey, Inventory, Loaded, load, take_in
+from ..api.load import NO_KIND, TABLE_HINT, ByKey, Inventory, Loaded, Originals, load, take_in
 from ..api.meaning import NEWEST_SERVER, ServerRules
 from ..api.objects import (
     DEFAULT_SCHEDULER,
@@ -67,6 +67,9 @@ class Scenario:
     """The effect of each edit, in order; edits of pods come last."""
     daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
+    jobs: tuple[JsonObject, ...] = ()
+    """Manifests of Jobs, which end after some failures."""
+    originals: Originals = field(factory=dict, eq=False)
 
     @property
     def nodes(self) -> list[Node]:
@@ -147,7 +150,7 @@ class Files:
         )
         if self.edits is None:
             return sorted_out(inventory, names, self.where)
-        objects, edited = self.edits.of_pods(inventory.objects, server=server)
+        objects, edited = self.edits.of_pods(inventory.objects, server=server, originals=inventory.originals)
         all_edited = (*self.edited, *edited)
         warnings = (*inventory.warnings, *idle_notices(all_edited))
         return evolve(
@@ -224,6 +227,8 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         tuple(set_aside),
         inventory.refused_pods,
         daemon_sets=inventory.daemon_sets,
+        jobs=inventory.jobs,
+        originals=inventory.originals,
     )
 
 

@@ -25,10 +25,14 @@ from ..objects import (
     ResourceSlice,
     ResourceSliceSpec,
     TemplateMeta,
+    of_kind,
+    why_not_waiting,
 )
 
 Templates = Mapping[str, ResourceClaimTemplate]
 """Templates by key."""
+POD_CLAIM = "resource.kubernetes.io/pod-claim-name"
+"""The annotation of a claim that was made for a pod, with the name that the pod's spec gives it."""
 
 
 def templates_in(objects: Iterable[KubeObject]) -> Templates:
@@ -42,31 +46,48 @@ def with_device_claims(
     """*objects* with the claims of pods that have no node yet, each before its pod; *existing*: what the
     cluster has."""
     templates = templates_in((*existing, *objects))
+    made = dict[tuple[str, str, str], list[ResourceClaim]]()
+    for claim in of_kind(ResourceClaim, (*existing, *objects)) if templates else ():
+        if (owner := claim.controller) is not None:
+            made.setdefault((claim.namespace, owner.name, owner.uid), []).append(claim)
     completed = list[KubeObject]()
     for item in objects if templates else ():
-        if isinstance(item, Pod) and item.spec.resource_claims and not item.node_name:
-            item, claims = claims_made_for(item, templates)
+        if isinstance(item, Pod) and item.spec.resource_claims and why_not_waiting(item) is None:
+            item, claims = claims_made_for(
+                item, templates, made.get((item.namespace, item.name, item.uid), ())
+            )
             completed += claims
         completed.append(item)
     return tuple(completed if templates else objects)
 
 
-def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceClaim]]:
+def claims_made_for(
+    pod: Pod, templates: Templates, made: Iterable[ResourceClaim] = ()
+) -> tuple[Pod, list[ResourceClaim]]:
     """*pod* with the names of its claims in its status, and the claims that are made; a missing template
-    makes none."""
+    makes none, nor does one for whose claim one of *made*, its own, is there."""
     statuses = list(pod.status.resource_claim_statuses)
     claims = list[ResourceClaim]()
     names = {status.name for status in statuses}
+    names_made = {item.annotations.get(POD_CLAIM): item.name for item in made}
     for claim in pod.spec.resource_claims:
         template = templates.get(f"{pod.namespace}/{claim.resource_claim_template_name}")
-        if claim.name not in names and template is not None:
+        if claim.name in names or claim.resource_claim_template_name is None:
+            continue
+        if claim.name in names_made:
+            statuses.append(
+                PodResourceClaimStatus(name=claim.name, resource_claim_name=names_made[claim.name])
+            )
+        elif template is not None:
             resource_claim = ResourceClaim(
                 metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec
             )
             statuses.append(PodResourceClaimStatus(name=claim.name, resource_claim_name=resource_claim.name))
             claims.append(resource_claim)
     return (
-        pod.with_status(replace(pod.status, resource_claim_statuses=tuple(statuses))) if claims else pod
+        pod.with_status(replace(pod.status, resource_claim_statuses=tuple(statuses)))
+        if len(statuses) > len(names)
+        else pod
     ), claims
 
 

@@ -22,8 +22,10 @@ NO_SCALES: Scales = {}
 
 
 def is_ready(pod: Pod) -> bool:
-    """Whether *pod*'s condition Ready is true; a pod without it, as in a manifest, counts as ready."""
-    return all(condition.status == "True" for condition in pod.status.conditions if condition.type == "Ready")
+    """Whether *pod*'s condition Ready is true; a pod without it, as in a manifest, counts as ready, but not
+    one that has yet to start."""
+    ready = [condition.status for condition in pod.status.conditions if condition.type == "Ready"]
+    return all(status == "True" for status in ready) and bool(ready or pod.status.phase != "Pending")
 
 
 def with_disruptions(

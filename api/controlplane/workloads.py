@@ -400,12 +400,17 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     expansion.check_room(workload, missing)
     template = _with_labels(workload.pod(expansion.strict), labels)
     for index in islice(_between(done, completions), missing):
-        annotations = Map({**template.annotations, _INDEX: str(index)})
-        numbered = _with_labels(template, {_INDEX: str(index)})
-        numbered = replace(numbered, metadata=replace(numbered.metadata, annotations=annotations))
+        numbered = with_completion_index(template, index)
         name = f"{workload.name}-{index}"
         is_taken = f"{workload.namespace}/{name}" in expansion.pods
         expansion.add_pod(numbered, next(expansion.free_names(workload)) if is_taken else name)
+
+
+def with_completion_index(pod: Pod, index: int) -> Pod:
+    """*pod* as that of an indexed Job for *index*."""
+    annotations = Map({**pod.annotations, _INDEX: str(index)})
+    labels = Map({**pod.labels, _INDEX: str(index)})
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations, labels=labels))
 
 
 def completion_index(pod: Pod) -> int:

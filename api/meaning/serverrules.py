@@ -1,4 +1,5 @@
-"""The differences between API servers in the admission of new objects and of evictions."""
+"""The differences between API servers in the admission of new objects and of evictions, and those of the
+controllers beside them."""
 
 from __future__ import annotations
 
@@ -29,6 +30,8 @@ class ServerRules(Struct, frozen=True, kw_only=True):
     """A budget with an empty selector guards all pods of its namespace from evictions (no: none)."""
     frees_unready: bool = True
     """Pods that are not ready may be evicted where the others suffice for their budget."""
+    fails_deleted: bool = True
+    """A Job counts a pod that is deleted before it ends as failed: gate JobTrackingWithFinalizers."""
 
 
 NEWEST_SERVER = ServerRules()

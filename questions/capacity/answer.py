@@ -214,7 +214,12 @@ def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, L
     remaining = attrs.evolve(scenario, objects=tuple(objects), pending=pending) if excluded else scenario
     if isinstance(options, NewNodesOptions) and options.gone:
         steady = SteadyState(
-            scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names
+            scenario.objects,
+            (),
+            0,
+            lambda: spec.engine(scenario.config_maps),
+            spec.scheduler_names,
+            jobs=scenario.jobs,
         )
         remaining = after_loss(steady, scenario, excluded)
     templates = {}

@@ -8,7 +8,14 @@ from itertools import count
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane import HASH_LABEL, WORKLOADS, expand, ordinal_labels
+from ...api.controlplane import (
+    HASH_LABEL,
+    WORKLOADS,
+    completion_index,
+    expand,
+    ordinal_labels,
+    with_completion_index,
+)
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
     JsonObject,
@@ -49,11 +56,15 @@ class PodTemplate:
     """Objects that come with it, such as the ReplicaSet of a Deployment and others of its file."""
     claims: tuple[PersistentVolumeClaim, ...] = ()
     """The claims of a StatefulSet; each copy gets its own."""
+    start: int = 0
+    """The number of the first copy."""
 
     def copy(self, number: int) -> tuple[Pod, Sequence[PersistentVolumeClaim]]:
         """The copy with this *number*, and the claims that are made for it alone."""
         pod = self.pod
         name = f"{self.name}-{number}"
+        if completion_index(pod) >= 0:
+            pod = with_completion_index(pod, number)
         if self.kind != "StatefulSet":
             return replace(pod, metadata=replace(pod.metadata, name=name)), ()
         labels = Map({**pod.labels, **ordinal_labels(name, number)})
@@ -165,7 +176,8 @@ def _of_manifest(
         spec = replace(
             base.spec, volumes=tuple(volume for volume in base.spec.volumes if volume.name not in claim_names)
         )
-        return attrs.evolve(template, pod=replace(base, spec=spec), claims=claims)
+        start = int(base.name.rpartition("-")[2])
+        return attrs.evolve(template, pod=replace(base, spec=spec), claims=claims, start=start)
     return _in_newest_replica_set(template, objects) if kind == "Deployment" else template
 
 
@@ -186,7 +198,8 @@ def _one_pod(document: JsonObject, kind: str) -> JsonObject:
         }
     if kind == "Job":
         kept = {name: value for name, value in spec.items() if name != "completions"}
-        return {**rest, "spec": {**kept, "suspend": False, "parallelism": 1}}
+        completions = {"completions": 1} if spec.get("completionMode") == "Indexed" else {}
+        return {**rest, "spec": {**kept, **completions, "suspend": False, "parallelism": 1}}
     return {**rest, "spec": {**spec, "replicas": 1}}
 
 
@@ -222,8 +235,7 @@ def _revision(annotations: Mapping[str, str]) -> int:
 
 
 def numbers_for(template: PodTemplate, keys_in_use: Collection[str]) -> Iterator[int]:
-    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are
-    *keys_in_use*."""
+    """The numbers of the copies, without those whose names (``namespace/name``) are *keys_in_use*."""
     prefix = f"{template.pod.namespace}/{template.name}-"
     used = {key.removeprefix(prefix) for key in keys_in_use if key.startswith(prefix)}
-    return (number for number in count() if str(number) not in used)
+    return (number for number in count(template.start) if str(number) not in used)

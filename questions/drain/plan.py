@@ -16,6 +16,7 @@ from ...api.record import Count, Names, Positive, Record, field
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.edits import LIKE
 from ...simulation.evictions import BudgetUse, DrainFlags
+from ...simulation.nodekinds import PASSING
 from ...simulation.nodesbyuse import FreeRoom, pods_on
 from .options import DrainOptions
 from .trial import UNASKED, DrainTrial, EvictedPod, NotDrainable, SteadyState, lose
@@ -444,7 +445,7 @@ def planned(
     models = [node for node in nodes if (node.name in gone) == (zone is None)]
     kinds = {}
     for node in [node for node in models if node.status.allocatable in sizes] or models:
-        taints = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
+        taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
         kinds[node.status.allocatable, taints, zone_of(node.labels)] = node.name
     zones = {key: {node.name for node in nodes if node.labels.get(key) == zone} for key in ZONES if zone}
     chosen = next((f"{key}={zone}" for key, names in zones.items() if names == {*gone}), ",".join(gone))

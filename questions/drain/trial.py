@@ -12,6 +12,7 @@ from ...api.garbage import no_garbage_collection
 from ...api.meaning import DELAYED
 from ...api.objects import (
     DEFAULT_SCHEDULER,
+    JsonObject,
     KubeObject,
     Node,
     PersistentVolume,
@@ -33,6 +34,7 @@ from ...simulation.evictions import (
     Replacements,
     give_back,
     is_replaced_already,
+    retries_of,
     with_claims,
 )
 from ...simulation.explain.faileddemands import claims_known, unreached
@@ -203,6 +205,7 @@ class DrainTrial:
                 eviction, f'the pod in place of {pod.key} asks for another scheduler, "{scheduler}"'
             )
         new_pod = self.replacements.of(pod)
+        self.engine.on_undo(self.replacements.take_back, pod, new_pod)
         if new_pod is None:
             if eviction.by is not None:
                 return self._without_node(
@@ -211,7 +214,6 @@ class DrainTrial:
                 )
             return []
         eviction.replacement = new_pod.key
-        self.engine.on_undo(self.replacements.take_back, new_pod)
         new_pod, claims = with_claims(new_pod, self.engine) if new_pod.spec.resource_claims else (new_pod, [])
         for claim in claims:
             self.run.put(claim)
@@ -301,6 +303,8 @@ class SteadyState:
     order: str = "input"
     left_out: int = 0
     """How many pending pods are left out."""
+    jobs: tuple[JsonObject, ...] = ()
+    """Manifests of Jobs."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -316,6 +320,8 @@ class SteadyState:
         pods = [*self.waiting, *of_kind(Pod, self.objects)]
         replacements = Replacements.beside(pods, self.scheduler_names)
         replacements.recreates_bare = recreates_bare
+        if run.engine.release.server.fails_deleted:
+            replacements.retries = retries_of(self.jobs)
         disruption_budgets = of_kind(PodDisruptionBudget, self.objects)
         budgets = Budgets.of(disruption_budgets, run.engine.release)
         return DrainTrial(run, budgets, replacements, self.scheduler_names, self.order)
@@ -329,7 +335,7 @@ def settle(
 ) -> SteadyState:
     """Schedule the pending pods of *scenario*. Evicted pods are made again by their owners."""
     if not scenario.pending:
-        return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
+        return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order, jobs=scenario.jobs)
     engine = make_engine()
     replacements = Replacements.beside((*scenario.objects, *scenario.pending), scheduler_names)
     simulation = Simulation(scenario, engine, order, replacements=replacements)
@@ -339,7 +345,7 @@ def settle(
     written = {item.identity: item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop(item.identity, item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *engine.pods())
-    return SteadyState(objects, waiting, len(placed), make_engine, scheduler_names, order)
+    return SteadyState(objects, waiting, len(placed), make_engine, scheduler_names, order, jobs=scenario.jobs)
 
 
 # --- nodes that are gone ------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry, read_policy
 from ...api.garbage import settled
-from ...api.load import Inventory, Loaded, config_maps, load_documents, take_in
+from ...api.load import Inventory, Loaded, Originals, config_maps, load_documents, take_in
 from ...api.meaning import ServerRules
 from ...api.objects import (
     DEFAULT_SCHEDULER,
@@ -106,13 +106,15 @@ class LabScenarios:
         edits = Edits.parse(state.edits, defaults=self.files.defaults)
         before, late = edits.split()
         of_nodes = [edit for edit in before if edit.kind == "Node"]
-        # Only DaemonSets make pods that depend on nodes, by labels and taints: otherwise edits of nodes are
-        # made late, too.
+        # Only DaemonSets make pods that depend on nodes, by labels, taints and the conditions that taints
+        # follow from: otherwise edits of nodes are made late, too.
         has_daemons = self.files.loaded.raw.get("DaemonSet") or any(
             manifest.get("kind") in ("DaemonSet", "List") for manifest in state.pods
         )
-        fields = {step.name for edit in of_nodes for change in edit.changes for step in change.path}
-        if not has_daemons or fields.isdisjoint(("labels", "taints")):
+        paths = [change.path for edit in of_nodes for change in edit.changes]
+        fields = {step.name for path in paths for step in path}
+        is_whole = any(len(path) == 1 for path in paths)
+        if not has_daemons or not (is_whole or fields & {"labels", "taints", "conditions"}):
             before = [edit for edit in before if edit.kind != "Node"]
             late = [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
@@ -122,7 +124,7 @@ class LabScenarios:
         start = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._cache)
         objects, more = self._cache.get((*key, texts[:start]), (inventory.objects, ()))
         for at in range(start, len(late)):
-            change = partial(self._after_edit, late[at], objects, spec.server)
+            change = partial(self._after_edit, late[at], objects, spec.server, inventory.originals)
             objects, effects = self._cached((*key, texts[: at + 1]), change)
             more = (*more, *effects)
             self._cache[*key, texts[: at + 1]] = objects, more
@@ -149,10 +151,11 @@ class LabScenarios:
         ), tuple(effects)
 
     def _after_edit(
-        self, edit: Edit, objects: Objects, server: ServerRules
+        self, edit: Edit, objects: Objects, server: ServerRules, originals: Originals
     ) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edit*, and what it did."""
-        pairs, effects = Edits((edit,), self.files.defaults).pairs(objects, server=server)
+        edits = Edits((edit,), self.files.defaults)
+        pairs, effects = edits.pairs(objects, server=server, originals=originals)
         return applied(objects, pairs), tuple(effects)
 
     def _cached(self, key: Any, make: Callable[[], T]) -> T:

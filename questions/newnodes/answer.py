@@ -21,9 +21,9 @@ from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.pods import PODS
 from ...core.run import Run
-from ...simulation.edits import HOSTNAME, NodeKind
 from ...simulation.explain.faileddemands import spread_counts
 from ...simulation.input import Input
+from ...simulation.nodekinds import HOSTNAME, NodeKind
 from ...simulation.nodesbyuse import FreeRoom
 from ...simulation.simulate import Scenario, Simulation
 from ..capacity.answer import CapacityQuestion, Counting
@@ -53,7 +53,7 @@ class NewNode(Record):
     node: str
     """Its kind of node."""
     pods: Count
-    """Pods on it, without those of DaemonSets."""
+    """Pods on it, without those of DaemonSets and static ones."""
     requested: Amounts
     """The requests of all pods on it."""
     allocatable: Amounts
@@ -505,7 +505,7 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     tried: Counts
     """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
     daemons: Mapping[str, Names]
-    """Kind -> the DaemonSets that run a pod on a new node of it."""
+    """Kind -> the DaemonSets that run a pod on a new node of it, and its static pods."""
     evicted: Mapping[str, str]
     """--preemption: evicted pod -> the pod that evicted it."""
     most_nodes: Positive

@@ -31,8 +31,9 @@ from ...api.words import Figure, count_of, rounded
 from ...core.decision import reasons_in
 from ...core.pods import PODS
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
-from ...simulation.edits import LIKE, NodeKind, new_node
+from ...simulation.edits import LIKE
 from ...simulation.input import parts_of
+from ...simulation.nodekinds import NodeKind, new_node
 from ...simulation.nodesbyuse import titles_of
 from ..asking import Input, Observer, Result, asked_by, help_for, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of

@@ -69,7 +69,9 @@ class ReplayOptions(AskedOptions):
     termination_delay: float = _delay(
         "termination", "From the deletion or eviction of a pod until it is gone."
     )
-    failure_delay: float = _delay("failure", "From a node's failure or deletion until its pods are evicted.")
+    failure_delay: float = _delay(
+        "failure", "From a node's failure until its pods are evicted; from its deletion, at most a minute."
+    )
     delays: Mapping[str, Duration] | None = option(
         None,
         f"How long things take: {', '.join(f'``{name}``' for name in DELAYS)}.",

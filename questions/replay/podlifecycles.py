@@ -22,7 +22,7 @@ from ...core.driver import Attempt, Driver
 from ...core.queue.backoff import SECOND, QueuedPod, nanoseconds
 from ...core.queue.priority import scheduled_condition
 from ...exceptions import CacheError
-from ...simulation.evictions import claims_left_by, stays_with_node, with_claims
+from ...simulation.evictions import SAME_NAME, claims_left_by, stays_with_node, with_claims
 from .inputs import Lifetime
 from .journal import (
     PodArrived,
@@ -60,6 +60,8 @@ class PodLifecycle:
     """The node that it has or is about to get."""
     scheduled: int | None = None
     is_leaving: bool = False
+    is_awaited: bool = False
+    """Whether its StatefulSet makes another pod once it is gone."""
     attempts: int = 0
     message: str = ""
     """The message of the last failed attempt."""
@@ -113,6 +115,8 @@ class PodLifecycles(Driver):
     """Whether evicted pods of a controller are replaced, under another name."""
     all: dict[str, PodLifecycle] = Factory(dict)
     """By ``namespace/name``."""
+    failures: dict[str, object] = Factory(dict)
+    """Node -> the failure that it has not recovered from: its kubelet does not end evicted pods."""
     replacements: dict[str, int] = Factory(dict)
     """Every pod that ever existed -> the number of its replacements."""
     waiting_on_permit: int = 0
@@ -426,28 +430,53 @@ class PodLifecycles(Driver):
             self.state.note(PodPreempted(pod=life.key, node=life.node, by=by))
         else:
             self.state.note(PodEvicted(pod=life.key, node=life.node, reason=reason))
-        self._leave(life)
-        root = life.original
+        kind = self._replacing_kind(life.original)
+        life.is_awaited = kind == SAME_NAME
+        self._leave(life, ends=life.node not in self.failures)
+        if kind and not life.is_awaited:
+            self._replace(life)
+
+    def end_deleted(self, life: PodLifecycle, *, ends: bool) -> None:
+        """End a pod whose deletion began before the replay, or keep it while its node does not answer."""
+        life.is_awaited = self._replacing_kind(life.original) == SAME_NAME
+        self._leave(life, ends=ends)
+
+    def _replacing_kind(self, root: Pod) -> str:
+        owner = root.controller
         # Another scheduler's pods do not wait here.
         is_ours = root.scheduler_name in self.state.engine.scheduler_names(self.state.scheduler_name)
-        if self.recreate and is_ours and root.controller is not None and not stays_with_node(root):
-            self.replacements[root.key] += 1
-            again = f"-again{self.replacements[root.key]}"
-            uid = root.metadata.uid and root.metadata.uid + again
-            metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
-            spec = replace(root.spec, node_name="")
-            status = replace(
-                root.status,
-                phase="",
-                nominated_node_name="",
-                start_time=None,
-                conditions=(),
-                resource_claim_statuses=(),
-            )
-            self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
+        is_replaced = self.recreate and is_ours and not stays_with_node(root)
+        return owner.kind if owner is not None and is_replaced else ""
+
+    def _replace(self, life: PodLifecycle) -> None:
+        root = life.original
+        self.replacements[root.key] += 1
+        again = f"-again{self.replacements[root.key]}"
+        uid = root.metadata.uid and root.metadata.uid + again
+        metadata = replace(
+            root.metadata, name=root.name + again, uid=uid, creation_timestamp=None, deletion_timestamp=None
+        )
+        spec = replace(root.spec, node_name="")
+        status = replace(
+            root.status,
+            phase="",
+            nominated_node_name="",
+            start_time=None,
+            conditions=(),
+            resource_claim_statuses=(),
+        )
+        self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
+
+    def let_go(self, node: str, delay: float) -> None:
+        """End the pods after *delay* that were evicted from *node* while it did not answer."""
+        for life in self.all.values():
+            if life.is_leaving and life.node == node:
+                self.state.later(delay, partial(self._remove, life))
 
     def finish(self, life: PodLifecycle) -> None:
         """A pod ends by itself; one that is not bound yet is deleted."""
+        if life.is_leaving and life.node in self.failures:
+            return  # nobody hears of it
         pod = self.state.pod(life.key)
         if pod is not None and pod.node_name:
             self._remove(life, PodOnNode(event="Finished", pod=life.key, node=life.node))
@@ -456,23 +485,27 @@ class PodLifecycles(Driver):
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod, or its time is up."""
-        if self.all.get(life.key) is life and not life.is_leaving:
+        if life.is_leaving and life.node in self.failures:
+            self._remove(life)
+        elif self.all.get(life.key) is life and not life.is_leaving:
             self.state.tally.deleted += 1
             self.state.tally.never_scheduled += life.scheduled is None and (
                 life.waits or life.permit_wait is not None
             )
             self._leave(life)
 
-    def _leave(self, life: PodLifecycle) -> None:
+    def _leave(self, life: PodLifecycle, *, ends: bool = True) -> None:
         cluster = self.state
         pod = cluster.pod(life.key)
         delay = cluster.delays.termination
         life.is_leaving = True
-        if delay <= 0 or pod is None or not pod.spec.node_name:
+        is_nowhere = pod is None or not pod.spec.node_name or cluster.node(pod.spec.node_name) is None
+        if pod is None or is_nowhere or (ends and delay <= 0):
             self._remove(life)
             return
         cluster.write(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=cluster.timestamp)))
-        cluster.later(delay, partial(self._remove, life))
+        if ends:
+            cluster.later(delay, partial(self._remove, life))
 
     def _remove(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
         """Remove a pod and log *event*, by default its deletion."""
@@ -497,6 +530,8 @@ class PodLifecycles(Driver):
             cluster.delete(claim) if remainder is None else cluster.write(remainder)
         if is_reserved:
             cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
+        if life.is_awaited:
+            self._replace(life)
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

@@ -21,7 +21,7 @@ from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.evictions import is_mirror, stays_with_node
-from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime
+from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, START, UPDATE, Event, Inputs, Lifetime
 from .journal import BarrierGivenUp, NodeEvent, OperationBegun
 from .operations import Operation, renamed
 from .podlifecycles import PodLifecycle, PodLifecycles, resume
@@ -39,6 +39,8 @@ UNREACHABLE = (
     Taint(key="node.kubernetes.io/unreachable", effect="NoExecute"),
 )
 OURS = {UNSCHEDULABLE, *UNREACHABLE}
+ORPHANED = 60.0
+"""Seconds until the pods of a deleted node are collected. Upstream: pkg/controller/podgc/gc_controller.go."""
 
 
 @define(eq=False, repr=False)
@@ -48,8 +50,6 @@ class ExternalEvents:
     cluster: SimulatedCluster
     pods: PodLifecycles
     volumes: VolumeController
-    _failures: dict[str, object] = Factory(dict)
-    """Node -> the failure that it has not recovered from."""
 
     def apply(self, event: Event) -> None:
         """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not
@@ -77,8 +77,14 @@ class ExternalEvents:
         elif isinstance(item, Pod):
             if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.replacements):
                 self.pods.arrive(item, event.lifetime)
+                if item.is_terminating and event.time == START:
+                    self.cluster.later(0.0, partial(self._end_deleted, self.pods.all[item.key]))
         elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
+
+    def _end_deleted(self, life: PodLifecycle) -> None:
+        node = self.cluster.node(life.node)
+        self.pods.end_deleted(life, ends=node is None or UNREACHABLE[1] not in node.spec.taints)
 
     def create(self, item: KubeObject) -> None:
         """Create or change an object other than a pod."""
@@ -108,8 +114,11 @@ class ExternalEvents:
 
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
-        self._failures[node.name] = failure = object()
         self._change(node, "NodeFailed", (*node.spec.taints, *UNREACHABLE), ready="Unknown")
+        failures = self.pods.failures
+        if node.name in failures:
+            return
+        failures[node.name] = failure = object()
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
             if pod is None or is_mirror(pod):  # its kubelet lets it tolerate everything
@@ -127,12 +136,13 @@ class ExternalEvents:
             delay = next(delays, self.cluster.delays.failure)
             if delay is not None:
                 self._evict_later(
-                    life, max(delay, 0), "node failed", lambda name: self._failures.get(name) is failure
+                    life, max(delay, 0), "node failed", lambda name: failures.get(name) is failure
                 )
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
-        self._failures.pop(node.name, None)
+        self.pods.failures.pop(node.name, None)
+        self.pods.let_go(node.name, self.cluster.delays.termination)
         taints = tuple(taint for taint in node.spec.taints if taint not in OURS)
         self._change(node, "NodeRecovered", taints, unschedulable=False, ready="True")
 
@@ -158,16 +168,13 @@ class ExternalEvents:
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
         self.cluster.note(NodeEvent(event="NodeDeleted", node=node.name))
-        self._failures.pop(node.name, None)
+        self.pods.failures.pop(node.name, None)
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
+        delay = min(self.cluster.delays.failure, ORPHANED)
+        self.pods.let_go(node.name, delay)
         for life in pods:
-            self._evict_later(
-                life,
-                self.cluster.delays.failure,
-                "node deleted",
-                lambda name: self.cluster.node(name) is None,
-            )
+            self._evict_later(life, delay, "node deleted", lambda name: self.cluster.node(name) is None)
 
     def _evict_later(
         self, life: PodLifecycle, seconds: float, reason: str, still: Callable[[str], bool]

@@ -235,7 +235,7 @@ class Delays:
     termination: float = 0.0
     """From the deletion or eviction of a pod until it is gone."""
     failure: float = 300.0
-    """From a node's failure or deletion until its pods are evicted."""
+    """From a node's failure until its pods are evicted; from its deletion, at most a minute."""
 
 
 PERCENTILES = (50, 90, 95, 99)

@@ -32,7 +32,7 @@ from ...api.view import (
 from ...api.words import count_of, short_name
 from ...core.decision import CycleRecord, Decision
 from ...core.pods import PODS
-from ...simulation.evictions import Replacements
+from ...simulation.evictions import Replacements, retries_of
 from ...simulation.nodesbyuse import (
     NodeRecord,
     NodeUse,
@@ -105,6 +105,8 @@ class SimulationRun:
             self.simulation.replacements = Replacements.beside(
                 (*inputs.scenario.objects, *inputs.scenario.pending), inputs.spec.scheduler_names
             )
+            if inputs.spec.server.fails_deleted:
+                self.simulation.replacements.retries = retries_of(inputs.scenario.jobs)
         self._uses = NodeUses(inputs.engine)
 
     def begin(self, observer: Observer) -> None:

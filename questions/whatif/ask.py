@@ -132,7 +132,8 @@ class Start:
         :class:`EditError`."""
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
-        pairs, _ = edits.pairs(objects, server=server_rules(original.engine.release, original.engine.gates))
+        server = server_rules(original.engine.release, original.engine.gates)
+        pairs, _ = edits.pairs(objects, server=server, originals=original.scenario.originals)
         existing = []
         waiting = []
         for item in applied(objects, pairs):
@@ -190,7 +191,14 @@ class ScheduledPod:
             objects = (*engine.nodes(), *pods_by_key.values(), *rest)
             server = server_rules(engine.release, engine.gates)
             yield WhatIfContext(
-                run, target, objects, self.defaults, server, self.want, pause=self.observer.pause
+                run,
+                target,
+                objects,
+                self.defaults,
+                server,
+                self.want,
+                pause=self.observer.pause,
+                originals=self.scenario.originals,
             )
 
 

@@ -14,7 +14,6 @@ from ...api.reading.formats.yamlvalues import yaml_text
 from ...api.words import amount
 from ...core.queue.backoff import affinity_terms
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
-from ...simulation.edits import HOSTNAME, PASSING
 from ...simulation.evictions import is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,
@@ -29,6 +28,7 @@ from ...simulation.explain.clusterfacts import (
 )
 from ...simulation.explain.explain import freed
 from ...simulation.explain.faileddemands import node_labels, node_terms, resources_of, text_of
+from ...simulation.nodekinds import HOSTNAME, PASSING
 from .suggestion import (
     Change,
     ChangeKind,
@@ -358,7 +358,9 @@ def higher_priority(context: WhatIfContext) -> Changes:
     preempts."""
     if context.pod.spec.preemption_policy == "Never":
         words = "let the pod evict others (preemptionPolicy)"
-        yield context.of_pod("priority", words, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+        # The policy of a class holds for its pods: the pod has to leave it.
+        own = [f"priority={context.pod.priority}"] if context.pod.spec.priority_class_name else []
+        yield context.of_pod("priority", words, *own, "preemptionPolicy=PreemptLowerPriority", evicts=True)
     priorities = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
     for priority in sorted(value + 1 for value in priorities if value >= context.pod.priority):
         words = f"raise the priority from {context.pod.priority} to {priority}"

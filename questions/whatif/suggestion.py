@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import attrs
 from msgspec.structs import replace
 
+from ...api.load import Originals
 from ...api.meaning import ServerRules
 from ...api.objects import Container, KubeObject, Map, Node, Pod, PodSpec, Quantity, ResourceRequirements
 from ...api.reading import ResultDocument
@@ -22,12 +23,13 @@ from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.pods import CPU, Entry
 from ...core.run import Run
-from ...simulation.edits import HOSTNAME, LIKE, Edits, applied
+from ...simulation.edits import LIKE, Edits, applied
 from ...simulation.evictions import is_daemon
 from ...simulation.explain.faileddemands import count_of_spec
 from ...simulation.explain.values import FailedDemand, Lead, NodeReport, NodeShortage, RequestedResource
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT
+from ...simulation.nodekinds import HOSTNAME
 from ...simulation.reasons import shortage_of
 
 ChangeKind = Literal[
@@ -266,6 +268,7 @@ class WhatIfContext:
     """Each node's part in the decision before any change, those that do not fit with the nearest first."""
     pause: Callable[[], object] = SILENT.pause
     """Called before each decision: it may end the search."""
+    originals: Originals = attrs.field(factory=dict)
     tried: int = 0
 
     @property
@@ -331,16 +334,15 @@ class WhatIfContext:
     @contextmanager
     def after(self, *edits: str) -> Iterator[WhatIfContext]:
         """A context after *edits* of the cluster. Raises :class:`EditError` if one does nothing."""
-        pairs, edits_made = Edits.parse(edits, defaults=self.defaults).pairs(self.objects, server=self.server)
+        parsed = Edits.parse(edits, defaults=self.defaults)
+        pairs, edits_made = parsed.pairs(self.objects, server=self.server, originals=self.originals)
         for edited in edits_made:
             if not edited.changed:
                 raise EditError(str(edited))
         objects = applied(self.objects, pairs) if pairs else self.objects
         pod = next((item for item in objects if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
         with self.run.edited(pairs):
-            yield WhatIfContext(
-                self.run, pod, objects, self.defaults, self.server, self.want, self.reports, self.pause
-            )
+            yield attrs.evolve(self, pod=pod, objects=objects, tried=0)
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
         """The decision on *pod* now, by default on the pod of the context; *makes_room*: with the victims."""

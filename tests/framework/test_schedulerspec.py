@@ -111,9 +111,9 @@ class Closed(Plugin):
             "",
             {field.name for field in fields(ServerRules)} - {"keeps_priorities", "reads_runtime_classes"},
         ),
-        ("1.26", "", {"merges_label_keys", "sums_what_is_said", "guards_everything"}),
-        ("1.30", "MatchLabelKeysInPodAffinity=true", set()),
-        ("1.32", "MatchLabelKeysInPodAffinity=false", {"merges_label_keys"}),
+        ("1.26", "", {"merges_label_keys", "merges_spread_keys", "sums_what_is_said", "guards_everything"}),
+        ("1.30", "MatchLabelKeysInPodAffinity=true", {"merges_spread_keys"}),
+        ("1.32", "MatchLabelKeysInPodAffinity=false", {"merges_label_keys", "merges_spread_keys"}),
         ("1.36", "", set()),
     ],
 )

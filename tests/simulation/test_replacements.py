@@ -1,12 +1,15 @@
 """The evicted pods that come back, and their names."""
 
 import pytest
+from msgspec.structs import replace
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.simulation.evictions import Replacements
+from kubeclassic.api.controlplane import with_device_claims
+from kubeclassic.api.objects import Pod, ResourceClaimConsumerReference
+from kubeclassic.simulation.evictions import Replacements, claims_left_by, made_new
 from kubeclassic.simulation.nodesbyuse import NodeUses, summarise
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, owned_by, pod, scenario
+from tests.support.drainbuild import with_devices
 
 
 def owned(name, kind, owner, **more):
@@ -52,6 +55,33 @@ def test_who_does_not_come_back():
     assert made.of(pod("bare", on="a")) is None
     assert made.of(owned("static-a", "Node", "a", on="a")) is None
     assert made.of(owned("other-0", "Job", "other", on="a", schedulerName="mine")) is None
+
+
+# --- Claims to devices --------------------------------------------------------------------------------------
+
+
+def test_a_claim_that_others_use_stays():
+    """A claim that was made for a pod goes with it, unless another pod uses it, too."""
+    *_, claim, infer = with_devices()
+    more = (ResourceClaimConsumerReference(resource="pods", name="b", uid="b"),)
+    shared = replace(claim, status=replace(claim.status, reserved_for=(*claim.status.reserved_for, *more)))
+    assert list(claims_left_by(infer, [claim])) == [(claim, None)]
+    ((_, after),) = claims_left_by(infer, [shared])
+    assert (after.status.reserved_for, after.status.allocation) == (more, claim.status.allocation)
+
+
+def test_a_claim_that_is_there_is_not_made_again():
+    """A pending pod whose status lacks the name of the claim that was made for it uses that claim."""
+    *others, claim, infer = with_devices()
+    waiting = made_new(infer, "infer", infer.uid)
+    annotations = {"resource.kubernetes.io/pod-claim-name": "gpu"}
+    metadata = replace(claim.metadata, name="infer-gpu-x7k", annotations=annotations)
+    *_, pod_there = with_device_claims([*others, replace(claim, metadata=metadata), waiting])
+    assert [status.resource_claim_name for status in pod_there.status.resource_claim_statuses] == [
+        "infer-gpu-x7k"
+    ]
+    *_, made, _ = with_device_claims([*others, claim, waiting])
+    assert made.name == "infer-gpu"
 
 
 # --- Simulation ---------------------------------------------------------------------------------------------

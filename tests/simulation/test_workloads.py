@@ -88,6 +88,19 @@ def test_pods_of_a_daemonset_wait_for_nodes():
     assert explain(cluster, "ds/w", "1.34").document.waiting_nodes == ("n1", "n2")
 
 
+def test_in_files_and_in_lists(tmp_path):
+    """Pods of workloads come by kind, however the input is split."""
+    items = [node("n0"), workload("Deployment", 1), workload("StatefulSet", 1), workload("Deployment", 1)]
+    for number, item in enumerate(items):
+        item["metadata"]["name"] += str(number)
+    paths = [tmp_path / name for name in ("all.json", "first.json", "rest.json")]
+    for path, part in zip(paths, (items, items[:3], items[3:]), strict=True):
+        path.write_text(manifests.dumped(part))
+    for cluster in (paths[0], items, paths[1:]):
+        names = [placed.pod.split("-")[0] for placed in simulate(cluster).document.pods]
+        assert names == ["default/w1", "default/w3", "default/w2"]
+
+
 def test_one_of_a_dump_waits():
     """Pods on nodes are among those that find one."""
     owner = yaml.safe_load("[{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]")

@@ -216,10 +216,14 @@ def test_nothing_in_a_file(tmp_path):
     assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
 
 
-@pytest.mark.parametrize("annotations, said", [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
-def test_a_claim_whose_annotations_were_removed(annotations, said):
-    """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
-    metadata = {"name": "data", "annotations": annotations}
+@pytest.mark.parametrize(
+    "annotations, created, said",
+    [({}, "2024-01-01T00:00:00Z", 1), ({}, None, 0), ({"pv.kubernetes.io/bind-completed": "yes"}, None, 0)],
+)
+def test_a_claim_whose_annotations_were_removed(annotations, created, said):
+    """A claim of a cluster that says Bound and lacks the annotation that the scheduler reads is warned of; a
+    new one is bound here."""
+    metadata = {"name": "data", "annotations": annotations, "creationTimestamp": created}
     claim = {
         "kind": "PersistentVolumeClaim",
         "metadata": metadata,

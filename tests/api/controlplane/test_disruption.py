@@ -65,6 +65,15 @@ def test_the_replicas_of_controllers(text, kind, deleted, allowed):
     assert with_disruptions(budget(text), ready).disruptions_allowed == allowed[index]
 
 
+def test_pods_that_have_yet_to_start():
+    """A pod that is on its node and has no condition yet is not healthy."""
+    counted = [
+        with_disruptions(budget("minAvailable: 1"), pods([("a", None)], phase=phase)).status.current_healthy
+        for phase in ("Pending", "Running")
+    ]
+    assert counted == [0, 1]
+
+
 def test_finished_pods_are_none():
     """Pods that have finished are neither expected nor healthy."""
     status = with_disruptions(budget("maxUnavailable: 1"), pods(phase="Succeeded")).status

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from kubeclassic import Cluster, capacity, simulate
+from kubeclassic import Cluster, Scheduler, capacity, simulate
 from kubeclassic.api.controlplane import with_new_volumes
 from tests.support.build import obj
 from tests.support.manifests import manifest, node, pod
@@ -76,6 +76,27 @@ def test_where_they_are_reached(kind, hosts, warned):
     found = simulate([*ZONES, kind, claim(), USER])
     assert [placed.host for placed in found.document.pods] == hosts
     assert sum("names no place" in str(group) for group in found.warnings) == warned
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_of_a_cluster(at):
+    """A cluster has them too, as soon as claim and class are there; so a scheduler finds them."""
+    parts = [claim(), storage_class(allowedTopologies=IN_B)]
+    last = parts.pop(at)
+    cluster = Cluster([*ZONES, USER, *parts])
+    scheduler = Scheduler(cluster)
+    assert scheduler.schedule("p").host is None
+    cluster.add(last)
+    assert scheduler.schedule("p").host == "b"
+
+
+def test_whose_claim_is_first():
+    """Claims that the input has are bound before those made for ephemeral volumes."""
+    template = {"volumeClaimTemplate": {"spec": claim()["spec"]}}
+    other = pod("other", volumes=[{"name": "v", "ephemeral": template}])
+    hand = storage_class(provisioner="kubernetes.io/no-provisioner")
+    found = simulate([*ZONES, other, claim(), hand, MEDIUM, USER])
+    assert [placed.host for placed in found.document.pods] == [None, "a"]
 
 
 def test_copies_have_volumes():

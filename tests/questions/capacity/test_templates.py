@@ -8,7 +8,7 @@ from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import ReplicaSet
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.capacity.podtemplates import READ_KINDS, template_of
+from kubeclassic.questions.capacity.podtemplates import READ_KINDS, numbers_for, template_of
 from tests.support.manifests import manifest
 
 SPEC = yaml.safe_load("{containers: [{name: c, image: img, resources: {requests: {cpu: '1'}}}]}")
@@ -40,6 +40,9 @@ WORKLOADS = {
     "Job": workload(
         "Job", {"parallelism": 5, "completions": 9, "selector": None}, status={"conditions": [COMPLETE]}
     ),
+    "Indexed": workload(
+        "Job", {"completionMode": "Indexed", "parallelism": 5, "completions": 9, "selector": None}
+    ),
     "CronJob": workload(
         "CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 2, "template": TEMPLATE}}}
     ),
@@ -54,13 +57,23 @@ def test_each_kind_gives_a_pod(kind):
     template = read(WORKLOADS[kind])
     pod, _ = template.copy(7)
     assert (template.kind, template.name, pod.key, pod.labels["app"], pod.metadata.uid) == (
-        kind,
+        WORKLOADS[kind]["kind"],
         "web",
         "shop/web-7",
         "web",
         "",
     )
     assert (pod.spec.node_name, pod.metadata.creation_timestamp) == ("", None)
+    index = "batch.kubernetes.io/job-completion-index"
+    assert [found.get(index) for found in (pod.labels, pod.annotations)] == [
+        "7" * (kind == "Indexed") or None
+    ] * 2
+
+
+def test_the_first_number():
+    """Copies of a StatefulSet begin at its first ordinal."""
+    template = read(workload("StatefulSet", {"ordinals": {"start": 5}}))
+    assert next(numbers_for(template, ["shop/web-5"])) == 6
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_what_kubectl_refuses_stays():
     found = searched(*three(owned("p", "bare", on="a")), force=False)
     assert set(found.can) == {"b", "c"}
     assert found.cannot == {
-        "a": "cannot delete Pods declare no controller (use --force to override): default/p"
+        "a": "cannot delete Pods that declare no controller (use --force to override): default/p"
     }
 
 

@@ -76,7 +76,7 @@ def test_pods_of_controllers(app):
             "delete_emptydir_data",
             "Pods with local storage (use --delete-emptydir-data to override)",
         ),
-        (owned("p", "bare", on="a"), "force", "Pods declare no controller (use --force to override)"),
+        (owned("p", "bare", on="a"), "force", "Pods that declare no controller (use --force to override)"),
     ],
 )
 def test_pods_that_need_a_flag(one, flag, why):
@@ -92,7 +92,7 @@ def test_several_refusals():
     bare = [owned(f"p{number}", "bare", on="a") for number in range(7)]
     (why,) = beside(*bare, owned("d", "agent", on="a")).cannot.values()
     assert why.startswith(
-        "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods declare no "
+        "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods that declare "
     )
     assert why.endswith("default/p0, default/p1, default/p2, default/p3, default/p4 and 2 more")
 
@@ -373,6 +373,7 @@ def test_a_pod_that_waits_is_expected(spec, allowed):
         ("Running", "False", (1, 2), "AlwaysAllow", "1.36", True),
         ("Running", "True", (1, 1), "AlwaysAllow", "1.36", False),
         ("Pending", "False", (1, 2), "", "1.16", True),
+        ("Pending", "", (1, 2), "", "1.36", True),
         ("Running", "False", (1, 1), "", "1.20", True),
         ("Running", "False", (1, 1), "", "1.19", False),
     ],
@@ -380,7 +381,7 @@ def test_a_pod_that_waits_is_expected(spec, allowed):
 def test_pods_that_are_not_ready(phase, ready, health, policy, release, goes):
     """A pod that is not ready may go if those that are suffice, or if the budget says so; one that was never
     started in any case."""
-    status = {"phase": phase, "conditions": [{"type": "Ready", "status": ready}]}
+    status = {"phase": phase, "conditions": [{"type": "Ready", "status": ready}] if ready else []}
     counts = dict(zip(("currentHealthy", "desiredHealthy"), health, strict=True))
     spec = {**WEB, "minAvailable": 1, "unhealthyPodEvictionPolicy": policy}
     made = bare_budget(spec, status={"disruptionsAllowed": 0, **counts})
@@ -406,6 +407,38 @@ def test_an_edited_budget_among_manifests():
     given = [*map(manifests.node, "ab"), *(manifests.pod(x, app="web", on="a", metadata=owner) for x in "pq")]
     assert not drain([*given, budget], "a").can
     assert drain([*given, budget], "a", edits=["pdb b minAvailable=1"]).can == ["a"]
+
+
+SPARED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+
+
+@pytest.mark.parametrize(
+    "spec, failed, release, replaced",
+    [
+        ({"backoffLimit": 0}, 0, "1.36", 0),
+        ({"backoffLimit": 0}, 0, "1.24", 3),
+        ({"backoffLimit": 2}, 0, "1.36", 2),
+        ({"backoffLimit": 2}, 1, "1.36", 1),
+        ({"backoffLimit": 0, "podFailurePolicy": SPARED}, 0, "1.36", 3),
+        ({"backoffLimitPerIndex": 0}, 0, "1.36", 3),
+        ({}, 5, "1.36", 1),
+        ({}, 0, "1.36", 3),
+    ],
+)
+def test_jobs_that_end(spec, failed, release, replaced):
+    """A Job counts an evicted pod as failed, and makes none when there are too many of them."""
+    job = manifest(
+        "Job",
+        "job",
+        namespace="default",
+        apiVersion="batch/v1",
+        spec={"parallelism": 3, "template": {"spec": {"containers": [{"name": "c"}]}}, **spec},
+        status={"failed": failed},
+    )
+    metadata = owned_by("Job", "job", "") | {"labels": {"app": "x"}}
+    there = [manifests.pod(f"p{at}", on="a", metadata=metadata) for at in range(3)]
+    found = drain([*map(manifests.node, "ab"), *there, job], "a", scheduler=release)
+    assert [bool(one["replacement"]) for one in found.record()["evictions"]].count(True) == replaced
 
 
 def test_none_allowed():

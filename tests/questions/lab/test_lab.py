@@ -15,7 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubeclassic.api.load import Loaded
+from kubeclassic.api.load import Loaded, load_documents
+from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.lab.lab import SearchStopped
@@ -26,7 +27,7 @@ from tests.conftest import ROOT
 from tests.support import build
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, lab_on, moved, town
-from tests.support.manifests import manifest
+from tests.support.manifests import manifest, node
 from tests.support.program import FIND, MAIN
 
 NODES = st.lists(st.integers(0, 63), min_size=2, max_size=10)
@@ -143,6 +144,18 @@ def test_what_is_known_is_used_again(release):
     gone = replace(weighed, edits=("delete node general-a1",))
     assert engine_of(gone).table is not first.table
     assert answered(lab, gone) == fresh(lab, gone)
+
+
+@pytest.mark.parametrize(
+    "change", ["conditions=[{type: Ready, status: Unknown}]", "spec={taints: [{key: k, effect: NoSchedule}]}"]
+)
+def test_nodes_without_pods_of_daemonsets(change):
+    """A DaemonSet makes no pod for a node that an edit taints in any way."""
+    spec = {name: PODS["spec"][name] for name in ("selector", "template")}
+    daemons = manifest("DaemonSet", "added", namespace="default", apiVersion="apps/v1", spec=spec)
+    cluster = [daemons, node("a"), node("b")]
+    lab = lab_on(Files(load_documents([Document(item, "made") for item in cluster])), release="1.34")
+    assert [*answered(lab, replace(lab.start, edits=(f"node b '{change}'",)))] == ["default/added-a"]
 
 
 def test_what_questions_leave():

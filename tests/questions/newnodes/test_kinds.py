@@ -28,6 +28,8 @@ SICK = manifest(
         providerID: cloud://a
         taints:
         - {key: node.kubernetes.io/unschedulable, effect: NoSchedule}
+        - {key: ToBeDeletedByClusterAutoscaler, effect: NoSchedule}
+        - {key: startup-taint.cluster-autoscaler.kubernetes.io/gpu, effect: NoSchedule}
         - {key: own, effect: NoSchedule}
         """),
     status=yaml.safe_load("""
@@ -224,6 +226,23 @@ def test_a_copy_without_such_a_pod(name, metadata):
     assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {
         name: []
     }
+
+
+def test_static_pods_take_room():
+    """A copy of a node runs its static pods, and its DaemonSet's pods as the node has them."""
+    old = {**owned_by("DaemonSet", "agent"), "creationTimestamp": "2020-01-01T00:00:00Z"}
+    cluster = [
+        node("other", cpu="2"),
+        node("ssd", cpu="4"),
+        pod("agent-other", on="other", namespace="kube-system", cpu="1", metadata=old),
+        pod("agent-ssd", on="ssd", namespace="kube-system", cpu="2", metadata=old),
+        pod("proxy-ssd", on="ssd", cpu="1", metadata=owned_by("Node", "ssd")),
+        pod("proxy-other", on="other", cpu="1", metadata=owned_by("Node", "other")),
+        pod("gone-ssd", on="ssd", metadata=owned_by("Node", "ssd"), status={"phase": "Failed"}),
+    ]
+    found = add_nodes(Cluster(cluster), "like:ssd", pod=pod("web", cpu="1"), pods=2, defaults=False)
+    assert found.record()["daemons"] == {"ssd": ["default/proxy", "kube-system/agent"]}
+    assert [row["requested"]["cpu"] for row in found.record()["nodes"]] == [4000]
 
 
 @pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])

@@ -34,6 +34,8 @@ FOR_A_WHILE = {
     "effect": "NoExecute",
     "tolerationSeconds": 300,
 }
+GONE = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
+LOST = [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]
 FULL = there(small(cpu="1"))
 WAITING = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
 HAPPENS = {
@@ -120,6 +122,66 @@ HAPPENS = {
         {"failure": 5},
         "Evicted",
         [(6, "one")],
+    ),
+    "they are collected after a minute at the latest, and end at once": (
+        [*there(small(), asking("one", on="a")), at(1, small(), DELETE)],
+        {"termination": 30},
+        "Deleted",
+        [(61, "one")],
+    ),
+    "a node that has failed fails no more": (
+        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(30, small(), FAIL)],
+        {"failure": 40},
+        "Evicted",
+        [(50, "one")],
+    ),
+    "a failed node ends its pods when it is back": (
+        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(100, small(), RECOVER)],
+        {"failure": 40, "termination": 5},
+        "Deleted",
+        [(105, "one")],
+    ),
+    "or when it is deleted": (
+        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(100, small(), DELETE)],
+        {"failure": 40},
+        "Deleted",
+        [(140, "one")],
+    ),
+    "a StatefulSet waits for that, another owner does not": (
+        [
+            *there(small(), asking("one", on="a", metadata=owned_by("StatefulSet"))),
+            *there(asking("two", on="a", metadata=owned_by())),
+            at(10, small(), FAIL),
+            at(100, small(), RECOVER),
+        ],
+        {"failure": 40, "termination": 5},
+        "Arrived",
+        [(50, "two-again1"), (105, "one-again1")],
+    ),
+    "pods that are being deleted end, and a StatefulSet makes another one then": (
+        [
+            *there(asking("one", on="a", metadata={**GONE, **owned_by("StatefulSet")})),
+            *there(small(), asking("two", on="a", metadata={**GONE, **owned_by()})),
+            *there(asking("three", metadata=GONE)),
+        ],
+        {"termination": 30},
+        "Arrived",
+        [(0, "three"), (30, "one-again1")],
+    ),
+    "but not on a node that does not answer": (
+        [
+            *there(small(taints=LOST), asking("one", on="a", metadata=GONE)),
+            at(50, small(taints=LOST), RECOVER),
+        ],
+        {"termination": 30},
+        "Deleted",
+        [(80, "one")],
+    ),
+    "a recording may end a pod of a failed node": (
+        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(60, ONE, DELETE)],
+        {"failure": 40},
+        "Deleted",
+        [(60, "one")],
     ),
     "an update does not bring back a pod that is gone": (
         [*there(small()), at(1, ONE, runs=5), at(10, asking("one", labels={"a": "b"}), UPDATE)],
@@ -346,7 +408,7 @@ def test_an_unknown_node():
 
 def test_what_a_failed_node_takes_with_it():
     """A static pod and one whose first toleration has no end stay; a claim from a template is made anew,
-    and its device given back."""
+    and the device of the old one given back once the node ends its pod."""
     static = asking(
         "static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned_by("Node")}
     )
@@ -354,10 +416,11 @@ def test_what_a_failed_node_takes_with_it():
         "always", on="a", tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}]
     )
     events = [*there(small(), small("b"), static, always, *with_devices()), at(10, small(), FAIL)]
-    made = replay(*events, release="1.34", failure=40)
+    made = replay(*events, at(90, small(), RECOVER), release="1.34", failure=40)
     records = played(made)
     assert told(records, "Evicted") == [(50, "default/infer")]
     assert told(records, "Bound") == [(50, "default/infer-again1")]
+    assert told(records, "Deleted") == [(90, "default/infer")]
     assert [claim.name for claim in made.cluster.listings.resource_claims] == ["infer-again1-gpu"]
 
 

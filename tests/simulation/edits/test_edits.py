@@ -253,6 +253,26 @@ def test_uncordoned(tmp_path, edit, taints):
     assert [f"{taint.key}:{taint.effect}" for taint in node(cordoned, "a").spec.taints] == taints
 
 
+@pytest.mark.parametrize(
+    "edit, taints",
+    [
+        ("Ready: 'False'", ["not-ready:NoExecute", "not-ready:NoSchedule"]),
+        ("Ready: Unknown", ["unreachable:NoSchedule", "unreachable:NoExecute"]),
+        ("Ready: 'True'", []),
+        ("PIDPressure: 'True'", ["not-ready:NoExecute", "pid-pressure:NoSchedule"]),
+    ],
+)
+def test_conditions_bring_their_taints(tmp_path, edit, taints):
+    """A node has the taints of its conditions after an edit of these, and no others of such states."""
+    kind, status = edit.split(": ")
+    stale = "node a 'taints=[{key: node.kubernetes.io/not-ready, effect: NoExecute}]'"
+    one = f"[{{type: {kind}, status: {status}}}]"
+    found = scenario(tmp_path, stale, f'node a "conditions={one}"')
+    assert [f"{taint.key}:{taint.effect}" for taint in node(found, "a").spec.taints] == [
+        f"node.kubernetes.io/{taint}" for taint in taints
+    ]
+
+
 @pytest.mark.parametrize("kind", ["StatefulSet", "ReplicaSet", "Deployment"])
 def test_a_workload_is_counted_once(tmp_path, kind):
     """A workload that is also an object is one, and its name may be one that it gets."""
