@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.load import load, load_documents, made_by_workloads, take_in
+from kubeclassic.api.meaning import parse_selector
 from kubeclassic.api.objects import (
     BIND_COMPLETED,
     PersistentVolumeClaim,
@@ -22,7 +23,9 @@ from kubeclassic.api.objects import (
 from kubeclassic.api.reading import Document
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.framework.releases import framework_release
 from kubeclassic.simulation.edits import Edits
+from kubeclassic.simulation.evictions import Budgets, DrainFlags
 from tests.support.build import node
 from tests.support.replaybuild import of_event, played, replay, there
 
@@ -127,6 +130,33 @@ def test_volumes_of_claims():
         if (bound, making) != (case["bound"], case["making"]):
             different.append(number)
     assert different == []
+
+
+# --- Drains -------------------------------------------------------------------------------------------------
+
+
+def test_drains_and_evictions():
+    """kubectl's drain takes the same pods, or refuses for the same reasons; the API server allows the same
+    evictions, one after another."""
+    for number, case in enumerate(recorded("drains")):
+        objects = [decode(document) for document in case["objects"]]
+        pods = {pod.key: pod for pod in of_kind(Pod, objects)}
+        flags = DrainFlags(
+            ignore_daemonsets=case["ignoreDaemonsets"],
+            force=case["force"],
+            delete_emptydir_data=case["deleteEmptydirData"],
+            pod_selector=parse_selector(case["selector"]),
+        )
+        fates = flags.sort(pods.values())
+        assert sorted(pod.key for pod in fates.leaving) == case["leaving"], number
+        refusals = (fates.refusal or "").removeprefix("cannot delete ").split("; ")
+        assert sorted(filter(None, (text.partition(": ")[0] for text in refusals))) == case["refused"], number
+        budgets = Budgets.of(of_kind(PodDisruptionBudget, objects), framework_release("1.36"))
+        for key, is_evicted in case["evicted"].items():
+            pod = pods[key]
+            assert (pod.is_terminating or budgets.blocking(pod) is None) == is_evicted, (number, key)
+            if is_evicted and not pod.is_terminating:
+                budgets.take(pod)
 
 
 # --- Admission ----------------------------------------------------------------------------------------------
