@@ -454,6 +454,8 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
     """Where all victims were gone, the pod is tried again at once."""
     spares_last_victim: bool = False
     """The last victim stays where another one could not be deleted."""
+    measures_failures: bool = False
+    """The metric of the time of decisions has those without a node, too."""
     ends_pre_bind: bool = False
     """A victim whose volumes or devices are waited for is not bound, and tried again (no: it is deleted)."""
     patches_latest: bool = False
@@ -504,6 +506,8 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     """A watch is sent again, too, after a closed connection, a time-out or an error of the server."""
     device_api: str = ""
     """With gate DynamicResourceAllocation, the version of the API in which it lists claims and devices."""
+    renews_unread: bool = False
+    """A leader renews its lease without reading it first, unless that fails."""
     names_device_requests: bool = False
     """The configuration that a class has for the drivers of devices is written once, with its requests (no:
     once per request, without them)."""

@@ -167,6 +167,16 @@ class FrameworkEvents(EventRouter):
 
     # --- pods -----------------------------------------------------------------------------------------------
 
+    def _put_pod(self, pod: Pod) -> None:
+        old = self.pods.get(pod.key)
+        got_node = old is not None and not old.node_name and bool(pod.node_name)
+        if got_node and self._cells.tells_removal_from_binding and not pod.is_terminal:
+            # Upstream: another pod of its name counts as its binding, too.
+            self.pods[pod.key] = pod
+            self._pod_changed(old, pod)
+        else:
+            super()._put_pod(pod)
+
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is None and old is not None:
             self.feed.delete(old)
@@ -188,12 +198,14 @@ class FrameworkEvents(EventRouter):
             elif tells_apart and new.is_terminating and not old.is_terminating:
                 self._assumed_pod_goes(new)
             return
-        if tells_apart and old.key in self.pods:
-            super()._tell_queue(old, new)  # it got its node
-            return
+        is_bound = old.key in self.pods
         if tells_apart and self.engine.is_assumed(old):
             self.queue.delete(old)
-            self._assumed_pod_goes(old)
+            if not is_bound:
+                self._assumed_pod_goes(old)
+            return
+        if tells_apart and is_bound:
+            super()._tell_queue(old, new)
             return
         was_waiting = self._stops_waiting(old)
         if was_waiting or self.engine.is_assumed(old):

@@ -25,6 +25,7 @@ from ...api.load import metadata_of
 from ...api.meaning import duration_text
 from ...api.objects import KINDS, Int32, JsonObject
 from ...api.ownfields import compact_json
+from ...api.reading import shown
 from ...api.words import plural_of
 from ...exceptions import KubeclassicError
 
@@ -302,7 +303,7 @@ class ApiError(KubeclassicError):
     @property
     def is_expired(self) -> bool:
         """A resourceVersion or continue token is too old. Servers up to 1.17 say Gone."""
-        return self.reason in ("Expired", "Gone")
+        return self.reason in ("Expired", "Gone") or (self.status == GONE and not self.reason)
 
 
 @frozen
@@ -406,7 +407,9 @@ MOST_PAGES = 2_000
 """The most pages of one list: a million objects."""
 LONGEST_REFUSAL = 1 << 20
 """Bytes that are read of an answer that refuses a watch."""
+IS_SERVER = "is this the address of an API server?"
 NOT_THERE = 404
+GONE = 410
 _ACCEPT = {"accept": "application/json, */*"}
 
 
@@ -450,12 +453,19 @@ class Api:
                 "limit": str(limit or ""),
                 "resourceVersion": version,
             }
-            return await self._call(_request("GET", resource.path(), query))
+            listed = await self._call(_request("GET", resource.path(), query))
+            if (kind := listed.get("kind")) not in (None, "", "List", f"{resource.kind}List"):
+                raise ApiError(200, "", f"expected a {resource.kind}List, got {shown(kind)}: {IS_SERVER}")
+            metadata = listed.get("metadata") or {}
+            for got, of_kind in ((metadata, dict), (metadata_of(listed).get("continue") or "", str)):
+                if not isinstance(got, of_kind):
+                    raise ApiError(200, "", f"expected the metadata of a list, got {shown(got)}: {IS_SERVER}")
+            return listed
 
         first_page = page = await page_of(version, limit)
         items = _items(page)
         pages = 1
-        while isinstance(token := metadata_of(page).get("continue"), str) and token:
+        while token := metadata_of(page).get("continue"):
             if (pages := pages + 1) > MOST_PAGES:
                 raise ApiError(
                     200,
@@ -617,5 +627,8 @@ def _items(document: Manifest) -> list[Manifest]:
     """The objects of a list; upstream writes null where there are none."""
     items = document.get("items", ...)
     if items is not None and not isinstance(items, list):
-        raise ApiError(200, "", "expected a list of objects, got none: is this the address of an API server?")
-    return [item for item in items or () if isinstance(item, dict)]
+        raise ApiError(200, "", f"expected a list of objects, got none: {IS_SERVER}")
+    for at, item in enumerate(items or ()):
+        if not isinstance(item, dict | None):
+            raise ApiError(200, "", f"items[{at}]: expected an object, got {shown(item)}: {IS_SERVER}")
+    return [item or {} for item in items or ()]  # as in Go; who reads one without a name says so

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ...api.cluster import Follower
 from ...api.load import metadata_of
 from ...api.objects import KubeObject
-from ...api.reading import decode_kind
+from ...api.reading import decode_kind, shown
 from ...core.release import ClientCells, Release
 from ...exceptions import ManifestError
 from ..client.api import (
@@ -299,18 +299,26 @@ class Reflector:
                 )
 
     async def _follow(self, events: AsyncIterator[WatchEvent]) -> None:
+        path = self.resource.path()
+        expected = [self.resource.kind, self.resource.group_version]
         async for event in events:
-            if event.type in ("ADDED", "MODIFIED"):
-                self.store.put(event.object)
-            elif event.type == "DELETED":
-                self.store.delete(event.object)
-            elif event.type != "BOOKMARK":
-                self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
-            if event.type == "BOOKMARK" or self._heard_at is not None:
-                self._heard_at = loop_time()
-            self.resource_version = str(
-                metadata_of(event.object).get("resourceVersion") or self.resource_version
-            )
+            got = [event.object.get("kind") or expected[0], event.object.get("apiVersion") or expected[1]]
+            if got == expected:
+                self._take(event)
+            else:
+                words = " of ".join(map(shown, got))
+                self.report(f"{path}: expected {' of '.join(expected)}, got {words}; it is ignored")
+
+    def _take(self, event: WatchEvent) -> None:
+        if event.type in ("ADDED", "MODIFIED"):
+            self.store.put(event.object)
+        elif event.type == "DELETED":
+            self.store.delete(event.object)
+        elif event.type != "BOOKMARK":
+            self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
+        if event.type == "BOOKMARK" or self._heard_at is not None:
+            self._heard_at = loop_time()
+        self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
 
     @property
     def seconds_behind(self) -> float:

@@ -296,13 +296,15 @@ class SchedulerMetrics:
         self._parts[part] = status
         if part is Phase.SCOREBOARD:
             # One check answers for all nodes, so its time counts once.
-            self._measured(Phase.FILTER, SUCCESS, seconds)
-            self._measured(Phase.SCORE, SUCCESS, 0.0)
+            for each in (Phase.PRE_FILTER, Phase.FILTER, Phase.PRE_SCORE, Phase.SCORE):
+                self._measured(each, SUCCESS, seconds if each is Phase.FILTER else 0.0)
         elif not (is_refused and part is Phase.FILTER):
             self._measured(part, status, seconds)
 
     def _measured(self, part: Phase, status: str, seconds: float) -> None:
-        self.feed("point", seconds, extension_point=part.value, status=status, profile=self._profile)
+        # Upstream: that no node fits is no failure of Filter.
+        shown = SUCCESS if (part, status) == (Phase.FILTER, UNSCHEDULABLE) else status
+        self.feed("point", seconds, extension_point=part.value, status=shown, profile=self._profile)
         if status == SUCCESS and part in _EVALUATIONS:
             self._operation(_EVALUATIONS[part], seconds)
 
@@ -331,9 +333,10 @@ class SchedulerMetrics:
             # Upstream: with one feasible node no priorities run; their time counts in the metric of their
             # own, not among the operations.
             self.feed("priorities", took)
-        if decision.host is not None:
+        measures_failures = self.scheduler is not None and self.scheduler.state.release.live.measures_failures
+        if decision.host is not None or measures_failures:
             self.feed("algorithm", seconds)
-        else:
+        if decision.host is None:
             self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
         if plan is not None:
             self.feed("preemptions", 1)

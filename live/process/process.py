@@ -8,6 +8,7 @@ Run in cmd/kube-scheduler/app/server.go.
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -41,7 +42,7 @@ from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
 from .metering import SchedulerMetrics, build_values
 
-UNAVAILABLE = 503
+UNWELL = 500
 
 Check = Callable[[], str]
 """The reason why a part is not well; empty if it is."""
@@ -50,17 +51,31 @@ Check = Callable[[], str]
 def endpoints(
     metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Mapping[str, Check]
 ) -> Starlette:
-    """The application. *live* and *ready*: the checks by name; ``/readyz`` asks both."""
+    """The application. *live* and *ready*: the checks by name; ``/readyz`` asks both. Without any there is
+    one that always passes."""
 
-    def health(checks: Mapping[str, Check]) -> Callable[[Request], Awaitable[Response]]:
+    def health(path: str, checks: Mapping[str, Check]) -> Callable[[Request], Awaitable[Response]]:
+        checks = checks or {"ping": lambda: ""}
+
         # A coroutine function: starlette runs others on a thread, which must not look at the scheduler.
         async def answer(request: Request) -> Response:
-            failed = [
-                name for name, check in checks.items() if check()
-            ]  # Reasons are withheld, as anybody may ask.
-            return PlainTextResponse(
-                f"failed: {', '.join(failed)}" if failed else "ok", UNAVAILABLE if failed else 200, SAFE
-            )
+            query = request.query_params
+            excluded = set(query.getlist("exclude"))
+            lines = []
+            has_failed = False
+            for name, check in checks.items():
+                if name in excluded:
+                    lines.append(f"[+]{name} excluded: ok")
+                elif check():
+                    has_failed = True
+                    lines.append(f"[-]{name} failed: reason withheld")  # anybody may ask
+                else:
+                    lines.append(f"[+]{name} ok")
+            if unknown := ",".join(map(json.dumps, sorted(excluded.difference(checks)))):
+                lines.append(f"warn: some health checks cannot be excluded: no matches for {unknown}")
+            lines.append(f"{path.strip('/')} check {'failed' if has_failed else 'passed'}")
+            text = "\n".join([*lines, ""]) if has_failed or "verbose" in query else "ok"
+            return PlainTextResponse(text, UNWELL if has_failed else 200, SAFE)
 
         return answer
 
@@ -69,7 +84,10 @@ def endpoints(
 
     paths = {"/healthz": live, "/livez": live, "/readyz": {**live, **ready}}
     return Starlette(
-        routes=[Route("/metrics", measured), *(Route(path, health(checks)) for path, checks in paths.items())]
+        routes=[
+            Route("/metrics", measured),
+            *(Route(path, health(path, checks)) for path, checks in paths.items()),
+        ]
     )
 
 
@@ -180,7 +198,7 @@ class Process:
             )
             self._assemble(scheduling, events)
             live = {} if self.elector is None else {"leaderElection": self.elector.fault}
-            ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
+            ready = {"sched-handler-sync": lambda: "" if self.informers.has_synced else "not all is listed"}
             self.urls = await stack.enter_async_context(
                 serving(endpoints(self.metrics.text, live, ready), self.settings.listeners)
             )
@@ -274,6 +292,7 @@ class Process:
                 self.log,
                 lambda leads: metrics.feed("leader", int(leads), name=election.name),
                 self.wall,
+                renews_unread=client.renews_unread,
             )
             if thread is not None:
                 self.elector.apart = thread.run

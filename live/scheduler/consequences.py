@@ -115,10 +115,12 @@ class ClassicConsequences(Consequences):
             state.engine.binder.forget(item.pod)
         elif not current.node_name:
             state.touch()
-            if (cached := state.pod(current.key)) is None or cached.uid != current.uid or cached.node_name:
-                # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod
-                # all the same: one that has a node could make victims of other pods, and its nomination would
-                # never end.
+            cached = state.pod(current.key)
+            if cached is None or cached.node_name or {cached.uid, current.uid} != {item.pod.uid}:
+                # The informer saw that it went, or got its node, and the answer is older; or it was made
+                # again, which the informer tells, too. Upstream queues the pod all the same: one that has a
+                # node could make victims of other pods, its nomination would never end, and one that is
+                # assumed already would be tried again and again.
                 return
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(item.read_again(current), cycle)

@@ -178,6 +178,8 @@ class Elector:
     dice: random.Random = Factory(random.Random)
     apart: Callable[[Coroutine[Any, Any, None]], Awaitable[None]] = asyncio.ensure_future
     """Runs the requests for the lock, perhaps on another thread than the work."""
+    renews_unread: bool = False
+    """As :attr:`~kubeclassic.core.release.ClientCells.renews_unread`."""
     leads: bool = False
     _observed: LeaseRecord = field(default=LeaseRecord(), init=False)
     _last_read: LeaseRecord = field(default=LeaseRecord(), init=False)
@@ -310,6 +312,20 @@ class Elector:
         start = loop_time()
         now = self._date()
         own_record = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
+        known = self._observed
+        is_valid = self._observed_at + known.lease_duration_seconds > start
+        if self.renews_unread and self.has_lock and is_valid:
+            renewed = replace(
+                own_record, acquire_time=known.acquire_time, lease_transitions=known.lease_transitions
+            )
+            try:
+                await self.lock.update(renewed)
+            except (ApiError, TransportError) as error:
+                self.log.news(f"Failed to update lease optimistically, falling back to slow path: {error}")
+            else:
+                self._remember(renewed)
+                self._renewed_at = start
+                return True
         try:
             old = await self.lock.read()
             if old is None:

@@ -145,22 +145,28 @@ class DryApi(ClusterApi):
     """The pods as the informer knows them, by key."""
     _written: dict[str, Pod] = Factory(dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
-    _bindings: dict[str, asyncio.Future[None]] = Factory(dict)
+    _bindings: dict[str, tuple[str, asyncio.Future[None]]] = Factory(dict)
+    """Key -> the UID of the pod that would be bound, and the end of that."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
-        end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()
+        end = asyncio.get_running_loop().create_future()
+        self._bindings[pod.key] = pod.uid, end
         await end
 
-    def settle(self, key: str, *, is_bound: bool) -> None:
-        """The pod was bound by somebody, or is gone."""
-        self._written.pop(key, None)
-        end = self._bindings.pop(key, None)
+    def settle(self, pod: Pod, *, is_gone: bool = False) -> None:
+        """End the binding of *pod* if it has a node or is gone, or is another one of that name."""
+        uid, end = self._bindings.get(pod.key, (pod.uid, None))
+        is_gone |= uid != pod.uid
+        if not is_gone and not pod.node_name:
+            return
+        self._written.pop(pod.key, None)
+        self._bindings.pop(pod.key, None)
         if end is None or end.done():
             return
-        if is_bound:
-            end.set_result(None)
+        if is_gone:
+            end.set_exception(_not_found(pod.name))
         else:
-            end.set_exception(_not_found(key.partition("/")[2]))
+            end.set_result(None)
 
     async def read_pod(self, pod: Pod) -> Pod:
         if pod.key not in self.pods:
@@ -393,14 +399,14 @@ class LiveState(SchedulingState):
         """An informer saw that an object was added or updated. In a dry run a pod with a node ends its
         binding."""
         self._tell(self.router.put, item)
-        if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.node_name:
-            self.api.settle(item.key, is_bound=True)
+        if isinstance(self.api, DryApi) and isinstance(item, Pod):
+            self.api.settle(item)
 
     def delete(self, item: KubeObject) -> None:
         """An informer saw that an object was deleted."""
         self._tell(self.router.delete, item)
         if isinstance(self.api, DryApi) and isinstance(item, Pod):
-            self.api.settle(item.key, is_bound=False)
+            self.api.settle(item, is_gone=True)
 
     def _tell(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
         if self._is_busy:

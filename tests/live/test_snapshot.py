@@ -93,7 +93,17 @@ def test_pages_are_of_one_version():
     [
         (Answer(404, {}), "no nodes|no pods"),
         (Answer(200, {}), "expected a list of objects, got none"),
-        (Answer(200, {"kind": "PodList", "items": {}}), "expected a list of objects, got none"),
+        (Answer(200, {"kind": "List", "items": {}}), "expected a list of objects, got none"),
+        (
+            Answer(200, {"kind": "PartialObjectMetadataList", "items": [{"metadata": {"name": "a"}}]}),
+            'expected a (Node|Pod)List, got "PartialObjectMetadataList"',
+        ),
+        (
+            Answer(200, {"items": [], "metadata": {"continue": ["x"]}}),
+            "expected the metadata of a list, got a list",
+        ),
+        (Answer(200, {"items": [], "metadata": [1]}), "expected the metadata of a list, got a list"),
+        (Answer(200, {"items": [{}, "redacted"]}), r'items\[1\]: expected an object, got "redacted"'),
     ],
 )
 def test_an_address_of_something_else(answer, said):

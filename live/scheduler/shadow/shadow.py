@@ -238,8 +238,6 @@ class Shadow:
     _messages: dict[str, str] = Factory(dict)
     """Waiting pod -> the last message of the other scheduler."""
     _undelivered: deque[SeenEvent] = Factory(deque)
-    _leaving: set[str] = Factory(set)
-    """The pods whose deletion is among them."""
     _since: dict[str, float] = Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
     _tries: dict[str, ShadowTrial | None] = Factory(dict)
@@ -293,7 +291,8 @@ class Shadow:
                     self._enter(item)
         elif (current is None or current.uid != item.uid) and not item.node_name:
             # A new pod without a node. It is unknown when one that was refused before we began had come.
-            if current is not None or key in self._leaving:  # another pod had its name
+            had_other = any(seen.item.identity == item.identity for seen in self._undelivered)
+            if current is not None or had_other:  # another pod had its name
                 while self._undelivered:
                     self._deliver()
                 if (current := state.pod(key)) is not None:
@@ -312,10 +311,8 @@ class Shadow:
     def delete(self, item: KubeObject) -> None:
         """An object was deleted."""
         self._event += 1
-        if isinstance(item, Pod):
-            self._leaving.add(item.key)
-            if item.key not in self._outcomes:
-                self._backlog.waiting.pop(item.key, None)
+        if isinstance(item, Pod) and item.key not in self._outcomes:
+            self._backlog.waiting.pop(item.key, None)
         self._undelivered.append(SeenEvent(self._event, self.state.now(), self.state.delete, item))
         self.state.awake.set()
 
@@ -350,10 +347,9 @@ class Shadow:
 
     def _deliver(self) -> None:
         event = self._undelivered.popleft()
-        if isinstance(event.item, Pod) and event.tell == self.state.delete:
-            self._leaving.discard(event.item.key)
-            if self.state.pod(event.item.key) is not None:
-                self._forget(event.item.key)
+        current = self.state.pod(event.item.key) if isinstance(event.item, Pod) else None
+        if current is not None and (event.tell == self.state.delete or current.uid != event.item.uid):
+            self._forget(current.key)
         self._tries.clear()
         self._take_effect(event.tell, event.item, event.seen_at)
 

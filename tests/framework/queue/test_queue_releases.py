@@ -135,16 +135,33 @@ def test_an_update_of_a_nominated_pod(release):
     assert bench.queue.nominations.node_of(nominated) == ("" if release == "1.33" else "n")
 
 
+@pytest.mark.parametrize("uid", ["", "another"])
 @since("1.35", first="1.33")
-def test_a_nominated_pod_that_gets_its_node(each, is_new):
-    """From 1.35 on that does not count as if it went."""
+def test_a_nominated_pod_that_gets_its_node(each, is_new, uid):
+    """From 1.35 on that does not count as if it went, not even if a pod of another *uid* has its name now."""
     bench = Bench.of(each)
     bench.router.put(node("n"))
     nominated = named("nominated", status={"nominatedNodeName": "n"})
     bench.tried(nominated)
     bench.failed(named("p", requests={"cpu": "1"}))
-    bench.router.put(named("nominated", on="n", status={"nominatedNodeName": "n"}))
+    metadata = {"uid": uid} if uid else {}
+    bench.router.put(named("nominated", on="n", status={"nominatedNodeName": "n"}, metadata=metadata))
     assert (bench.parts[2] == 1) is is_new
+
+
+@pytest.mark.parametrize("release", ["1.34", "1.35", "1.36"])
+def test_an_assumed_pod_whose_name_another_has(release):
+    """One that is made again with a node has that, and the place of the first is taken until its binding
+    fails."""
+    bench = Bench.of(release)
+    bench.router.put(node("n"))
+    assumed = bench.tried(named("p")).pod
+    assert bench.router.engine.assume(assumed, "n") is None
+    other = named("p", on="n", metadata={"uid": "another"})
+    bench.router.put(other)
+    assert bench.router.engine.is_assumed(assumed)
+    assert bench.router.feed.known(other) == other
+    assert bench.parts == (0, 0, 0)
 
 
 @pytest.mark.parametrize("begins", [False, True])

@@ -186,9 +186,10 @@ async def events(api):
 # The frames of a watch.
 
 
-def test_an_error_event():
+@pytest.mark.parametrize("reason", ["Expired", "Gone", ""])
+def test_an_error_event(reason):
     """An ERROR event is raised with what its Status says."""
-    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
+    status = {"kind": "Status", "code": 410, "reason": reason, "message": "too old"}
     _, error = play(events, Response(200, json.dumps({"type": "ERROR", "object": status}).encode()))
     assert isinstance(error, ApiError)
     assert error.is_expired

@@ -1,6 +1,7 @@
 """Whatever is cut, refused or lost: informers end up with the objects of the server."""
 
 import asyncio
+import json
 from contextlib import asynccontextmanager, suppress
 from random import Random
 
@@ -228,3 +229,38 @@ async def test_a_server_that_is_silent_on_open_watches(release, flavour, is_noti
         await asyncio.sleep(130.0)
         assert (informers.seconds_behind > 150) is is_noticed
         task.cancel()
+
+
+@attrs.define(eq=False)
+class Mixed(StoreTransport):
+    """Watches begin with an object of another kind or version."""
+
+    first: dict = attrs.field(factory=dict)
+
+    @asynccontextmanager
+    async def stream(self, request):
+        """The watch, after that object."""
+        async with StoreTransport.stream(self, request) as found:
+            yield attrs.evolve(found, lines=self._mixed(found.lines))
+
+    async def _mixed(self, lines):
+        yield json.dumps({"type": "ADDED", "object": self.first}).encode()
+        async for line in lines:
+            yield line
+
+
+@pytest.mark.parametrize("named", [{"kind": "Service"}, {"apiVersion": "v2"}])
+async def test_an_event_of_another_kind(named):
+    """It is no object of the kind that is watched, and its version is none to watch from."""
+    told = []
+    first = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a", "resourceVersion": "999"}, **named}
+    cells = ALL_RELEASES["1.27"].client
+    followed = Followed()
+    informers = Informers(Mixed(Store(NEW_SERVER), first=first), cells, followed, told.append)
+    task = asyncio.create_task(informers.run())
+    await asyncio.sleep(2.0)
+    task.cancel()
+    assert ("Node", "a") not in followed.objects
+    assert informers.reflectors["Node"].resource_version != "999"
+    (got,) = named.values()
+    assert any(got in line and "/api/v1/nodes: expected Node of v1, got" in line for line in told)

@@ -140,6 +140,26 @@ class TestOneReplica:
         assert elector.leads
         await stop(task)
 
+    async def test_a_renewal_without_a_read(self):
+        """From 1.30 on a leader writes at once; where that is refused, it reads the lock in the same try."""
+        pair = Pair()
+        sent = []
+
+        def noted(request):
+            sent.append(request.method)
+            return NO_FAULT
+
+        elector = pair.replica("a", noted)
+        elector.renews_unread = True
+        assert [await elector.attempt() for _ in range(3)] == [True, True, True]
+        change = {"metadata": {"labels": {"of": "another"}}}
+        User(pair.store).patch("leases", "kube-scheduler", change, namespace="kube-system")
+        assert await elector.attempt()
+        assert sent == ["GET", "POST", "PUT", "PUT", "PUT", "GET", "PUT"]
+        await asyncio.sleep(TIMES.lease)
+        assert await elector.attempt()
+        assert sent[-2:] == ["GET", "PUT"]
+
     async def test_a_stolen_lock_ends_it(self):
         """A leader whose lock names another one ends after the deadline, and does not take the name out of
         it."""

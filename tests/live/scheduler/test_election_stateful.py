@@ -56,7 +56,12 @@ class Replicas(RuleBasedStateMachine):
         link = StoreTransport(self.store, lambda request: self.fault(name, request))
         lock = LeaseLock(link, "kube-system", "x", LeaseTimes().request)
         self.electors[name] = Elector(
-            lock, LeaseTimes(), identity, wall=self.loop.time, dice=random.Random(self.lives)
+            lock,
+            LeaseTimes(),
+            identity,
+            wall=self.loop.time,
+            dice=random.Random(self.lives),
+            renews_unread=self.lives % 3 > 0,
         )
         self.tasks[name] = self.loop.create_task(self.live(name))
 

@@ -26,7 +26,7 @@ def served(story, listener, leads=well, listed=well):
     """Run *story* with the URL of served endpoints."""
 
     async def run():
-        app = endpoints(lambda: b"# HELP x y\n", {"leaderElection": leads}, {"informers": listed})
+        app = endpoints(lambda: b"# HELP x y\n", {"leaderElection": leads}, {"sched-handler-sync": listed})
         async with serving(app, [listener]) as urls:
             await story(urls[0])
 
@@ -48,7 +48,7 @@ PLAIN = Listening(port=0)
 
 @pytest.mark.parametrize(
     "leads, listed, statuses",
-    [(well, well, [200, 200, 200]), (ill, well, [503, 503, 503]), (well, ill, [200, 200, 503])],
+    [(well, well, [200, 200, 200]), (ill, well, [500, 500, 500]), (well, ill, [200, 200, 500])],
 )
 def test_health(leads, listed, statuses):
     """A leader that could not end is ill; who has not listed all objects is not ready. Reasons are
@@ -61,6 +61,34 @@ def test_health(leads, listed, statuses):
             assert not any("secret" in answer.text for answer in found)
 
     served(story, PLAIN, leads, listed)
+
+
+LED = "[+]leaderElection ok\n"
+LISTS = "[-]sched-handler-sync failed: reason withheld\n"
+WARNED = 'warn: some health checks cannot be excluded: no matches for "x","y"\n'
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("/healthz", "ok"),
+        ("/healthz?verbose", f"{LED}healthz check passed\n"),
+        ("/readyz", f"{LED}{LISTS}readyz check failed\n"),
+        ("/readyz?exclude=sched-handler-sync", "ok"),
+        (
+            "/readyz?exclude=leaderElection&exclude=y&exclude=x",
+            f"[+]leaderElection excluded: ok\n{LISTS}{WARNED}readyz check failed\n",
+        ),
+    ],
+)
+def test_what_health_says(path, text):
+    """The checks are listed where one fails or ``verbose`` is asked for; some may be left out."""
+
+    async def story(url):
+        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            assert (await client.get(path)).text == text
+
+    served(story, PLAIN, well, ill)
 
 
 def test_wrong_and_slow_callers(monkeypatch):

@@ -118,18 +118,23 @@ async def test_parts_with_predicates(release):
     assert by_operation == {**wanted, "binding": 3}
 
 
-async def test_points_with_profiles():
+@pytest.mark.parametrize(
+    "release, has_failures", [("1.27", False), ("1.29", False), ("1.30", True), ("1.36", True)]
+)
+async def test_points_with_profiles(release, has_failures):
     """Each extension point of a cycle is measured with its status and profile, and so are those of
-    bindings."""
-    async with at("1.27") as site:
+    bindings. From 1.30 on the time of failed decisions counts."""
+    async with at(release) as site:
         found = await scheduled(site)
     by_point = counts(found, "scheduler_framework_extension_point_duration_seconds")
     label = '{{extension_point="{}",profile="default-scheduler",status="{}"}}'
-    tries = by_point.get(label.format("Filter", "Unschedulable"), 0)
+    tries = by_point.get(label.format("PostFilter", "Unschedulable"), 0)
     assert tries >= 1
-    assert by_point[label.format("PostFilter", "Unschedulable")] == tries
-    points = ("Filter", "Score", "Reserve", "Permit", "PreBind", "Bind")
-    assert [by_point.get(label.format(point, "Success"), 0) for point in points] == [3] * len(points)
+    points = ("PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PreFilter", "Filter")
+    wanted = [3] * 6 + [3 + tries] * 2
+    assert [by_point.get(label.format(point, "Success"), 0) for point in points] == wanted
+    decisions = found["scheduler_scheduling_algorithm_duration_seconds_count"]
+    assert decisions == 3 + tries * has_failures
 
 
 async def test_the_queue_with_profiles():

@@ -6,12 +6,14 @@ import asyncio
 import httpx
 import pytest
 
+from kubeclassic.api.objects import Pod
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.client.http import Access
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.election import LeaderLostError
 from kubeclassic.live.scheduler.flags import RunSettings
+from kubeclassic.live.scheduler.state import decoded
 from tests.apiserver import NO_FAULT, Fault
 from tests.live.scheduler.worlds import Site, at, lived
 
@@ -240,3 +242,24 @@ async def test_a_deleted_pod_gives_its_place_back(release):
         world.add_pod("second", cpu="600m")
         await asyncio.sleep(1.0)
     assert hosts == [("first", "node-0"), ("second", "node-0")]
+
+
+@pytest.mark.parametrize("node", ["node-1", ""])
+@each_dry
+async def test_a_pod_that_is_made_again_ends_a_dry_binding(release, node):
+    """Where nobody saw the deletion between, the place of the first one is free, too."""
+    async with lived(release) as world:
+        for number in range(2):
+            world.add_node(f"node-{number}", cpu="1")
+        state = world.schedule(dry=True).state
+        await asyncio.sleep(1.0)
+        world.add_pod("p", cpu="1")
+        await asyncio.sleep(1.0)
+        first = state.pod("default/p")
+        form = first.manifest
+        metadata = {**form["metadata"], "uid": "another"}
+        second = decoded(Pod, {**form, "metadata": metadata, "spec": {**form["spec"], "nodeName": node}})
+        state.put(second)
+        await asyncio.sleep(1.0)
+        assert state.pod("default/p") == second
+        assert not state.engine.is_assumed(first)

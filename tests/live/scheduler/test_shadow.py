@@ -12,10 +12,12 @@ import yaml
 from kubeclassic.cli import run
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import refusing_rule
-from kubeclassic.live.scheduler.shadow.shadow import Backlog, UnjudgedPod
+from kubeclassic.live.scheduler.shadow.shadow import Backlog, Shadow, UnjudgedPod
+from kubeclassic.live.scheduler.state import DryApi
 from kubeclassic.predicates import rule
 from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, refused, serving_store
 from tests.live.scheduler.worlds import live, lived
+from tests.support.build import node, pod
 from tests.support.kubeconfigs import kubeconfig
 
 
@@ -241,3 +243,28 @@ def test_a_cluster_that_is_never_seen(tmp_path, capsys):
         captured.err,
         re.M,
     )
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [{}, {"on": "node-0"}, {"uid": "b", "on": "node-0"}],
+        [{"schedulerName": "other"}, {"uid": "b"}],
+        [{"on": "node-0"}, {"uid": "b"}, {"uid": "b", "on": "node-0"}],
+    ],
+)
+async def test_another_pod_of_the_name(seen):
+    """Whatever waits to be judged about the pod before, the last one that was *seen* stays."""
+    async with lived("1.27") as world:
+        shadow = Shadow(world.state(DryApi()), [].append)
+        shadow.put(node("node-0"))
+        task = asyncio.create_task(shadow.run())
+        await asyncio.sleep(1.0)
+        shadow.put(pod("waits"))
+        for form in seen:
+            last = pod("p", **{"uid": "a", **form})
+            shadow.put(last)
+        shadow.put(pod("waits", uid="c"))  # all that was seen before takes effect
+        await asyncio.sleep(30.0)
+        task.cancel()
+        assert shadow.state.pod(last.key) == last
