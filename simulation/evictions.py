@@ -352,7 +352,7 @@ def claims_left_by(
     pod: Pod, claims: Iterable[ResourceClaim]
 ) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
     """The *claims* of *pod*, each with its state once the pod is gone; None: it was made for the pod, and
-    goes with it, as nobody else uses it.
+    goes with it, as no other pod uses it.
 
     Other claims lose the pod as their user, and their devices with the last user. Upstream:
     pkg/controller/resourceclaim/controller.go.

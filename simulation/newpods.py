@@ -39,7 +39,7 @@ class NewPods:
 
     @classmethod
     def beside(cls, objects: Sequence[KubeObject], originals: Originals, server: ServerRules) -> NewPods:
-        """Those of a cluster with *objects*."""
+        """The API server and the controllers of a cluster with *objects*."""
         rules = [item for item in objects if isinstance(item, ADMISSION_KINDS)]
         claims = {
             item.identity: item for item in objects if isinstance(item, PersistentVolumeClaim | ResourceClaim)

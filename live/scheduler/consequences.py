@@ -1,4 +1,4 @@
-"""What follows from an attempt that failed, and how room is made.
+"""The consequences of an attempt: a failed pod, and the victims that make room.
 
 The pod is queued again, an event and a condition say why, and victims may have to leave. Preemption nominates
 the pod, deletes victims, and ends nominations. With profiles a victim that waits for Permit plugins is not

@@ -476,7 +476,7 @@ class PodLifecycles(Driver):
     def finish(self, life: PodLifecycle) -> None:
         """A pod ends by itself; one that is not bound yet is deleted."""
         if life.is_leaving and life.node in self.failures:
-            return  # nobody hears of it
+            return  # its kubelet cannot report it
         pod = self.state.pod(life.key)
         if pod is not None and pod.node_name:
             self._remove(life, PodOnNode(event="Finished", pod=life.key, node=life.node))
