@@ -218,11 +218,16 @@ class Lab:
         return capacity.ask(fresh, options, SILENT).record()
 
     def _manifest(self, state: LabState, request: LabQuestion) -> Json:
-        """The manifest of a pod or a node."""
+        """The manifest of a pod or a node. An edit of a new pod changes it as it was written, so that its lists
+        lack what admission added."""
         scenario = self.scenarios.scenario(state, StateRules(self.spec, state).spec())
         identity = request.options.get("kind"), request.options.get("name")
         for item in (*scenario.objects, *scenario.pending):
             if (item.kind, item.key if isinstance(item, Pod) else item.name) == identity:
+                if isinstance(item, Pod) and (known := scenario.originals.get(id(item))) is not None:
+                    own = known[1].spec
+                    spec = replace(item.spec, node_selector=own.node_selector, tolerations=own.tolerations)
+                    item = replace(item, spec=spec)
                 return {"manifest": current_manifest(item)}
         raise UnknownNameError(f"{identity[0]}: expected one of the cluster, got {identity[1]!r}")
 
