@@ -317,6 +317,7 @@ class Cluster:
         for identity, item in items_by_key.items():
             del self._objects[identity]
             self._classes.pop(identity, None)
+            self._written.pop(identity, None)
             for follower in tuple(self._followers):
                 follower.delete(item)
 
@@ -349,6 +350,8 @@ class Cluster:
 
     def _put(self, item: KubeObject) -> None:
         self._objects[item.identity] = item
+        if isinstance(item, Pod) and item.node_name:
+            self._written.pop(item.identity, None)
         if isinstance(item, ADMISSION_KINDS):
             self._classes[item.identity] = item
         for follower in tuple(self._followers):

@@ -538,7 +538,7 @@ def take_in(
     if whole:
         workloads = (item for part in parts for kind in WORKLOADS for item in part.raw.get(kind, ()))
         objects = with_budgets(objects, existing, scales_of(workloads))
-    written = {pod.identity: pod for pod in of_kind(Pod, new)}
+    written = {pod.identity: pod for pod in of_kind(Pod, new) if not pod.metadata.creation_timestamp}
     for part in parts:
         written.update((key, pod) for key, pod in part.written.items() if key not in part.prefixes)
     originals = {

@@ -151,11 +151,8 @@ MIRROR = "kubernetes.io/config.mirror"
 """The annotation of the mirror pod of a static pod."""
 KUBELET = "Node"
 """The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
-MOST_FAILURES = 6
-"""The failures of pods that a Job forgives by default."""
-IGNORED = "Ignore"
 DISRUPTED = "DisruptionTarget"
-"""Action and condition of a Job's policy by which an evicted pod has not failed."""
+"""The condition of evicted pods."""
 SAME_NAME = "StatefulSet"
 """The kind of owner whose new pods have the names of the old ones."""
 
@@ -315,13 +312,17 @@ def retries_of(jobs: Iterable[JsonObject]) -> dict[str, int]:
     Upstream: isPodFailed and syncJob in pkg/controller/job/job_controller.go.
     """
     retries = {}
-    for document in jobs:
-        job = read_workload(document)
-        policy = str(job.spec.pod_failure_policy)
-        is_spared = IGNORED in policy and DISRUPTED in policy
-        limit = MOST_FAILURES if job.spec.backoff_limit is None else job.spec.backoff_limit
-        if not (is_spared or "backoffLimitPerIndex" in document["spec"]):
-            retries[f"{job.namespace}/{job.name}"] = limit - job.status.failed
+    for job in map(read_workload, jobs):
+        policy = job.spec.pod_failure_policy
+        # Of the rules about evicted pods the first counts.
+        actions = (
+            rule.action
+            for rule in (() if policy is None else policy.rules)
+            if any(condition.type == DISRUPTED for condition in rule.on_pod_conditions)
+        )
+        action = next(actions, "Count")
+        if action != "Ignore":
+            retries[f"{job.namespace}/{job.name}"] = 0 if action == "FailJob" else job.retries
     return retries
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ...exceptions import ManifestError
 from ..meaning import selects_some
 from ..objects import (
+    MAX_INT64,
     IntOrString,
     JsonObject,
     LabelSelector,
@@ -49,6 +50,8 @@ _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _ENDS = frozenset(["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"])
 """Conditions of a Job that makes no more pods."""
 JOB_CONTROLLER = "kubernetes.io/job-controller"
+BACKOFF_LIMIT = 6
+"""The default of ``backoffLimit``."""
 
 
 class Ordinals(Part):
@@ -65,6 +68,20 @@ class UpdateStrategy(Part):
     rolling_update: RollingUpdate = RollingUpdate()
 
 
+class WorkloadCondition(Part):
+    type: str = ""
+    status: _Status = ""
+
+
+class PodFailurePolicyRule(Part):
+    action: str = ""
+    on_pod_conditions: tuple[WorkloadCondition, ...] = ()
+
+
+class PodFailurePolicy(Part):
+    rules: tuple[PodFailurePolicyRule, ...] = ()
+
+
 class WorkloadSpec(Part):
     """The spec of a controller; templates stay in JSON form."""
 
@@ -79,17 +96,13 @@ class WorkloadSpec(Part):
     completions: Count | None = None
     completion_mode: str = ""
     backoff_limit: Count | None = None
+    backoff_limit_per_index: Count | None = None
     managed_by: str = JOB_CONTROLLER
     pod_replacement_policy: str = ""
-    pod_failure_policy: JsonObject | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
     paused: bool = False
     suspend: bool = False
     job_template: JsonObject | None = None
-
-
-class WorkloadCondition(Part):
-    type: str = ""
-    status: _Status = ""
 
 
 class WorkloadStatus(Part):
@@ -131,12 +144,18 @@ class Workload(Part):
     def is_finished(self) -> bool:
         """Whether a Job has completed or failed, or will once its last pods are gone, or is another
         controller's."""
-        limit = self.spec.backoff_limit
         return (
             self.spec.managed_by != JOB_CONTROLLER
-            or (limit is not None and self.status.failed > limit)
+            or self.retries < 0
             or any(item.type in _ENDS and item.status == "True" for item in self.status.conditions)
         )
+
+    @property
+    def retries(self) -> int:
+        """The number of pods of a Job that may still fail until it ends. Upstream: SetDefaults_Job."""
+        by_default = BACKOFF_LIMIT if self.spec.backoff_limit_per_index is None else MAX_INT64
+        limit = self.spec.backoff_limit
+        return (by_default if limit is None else limit) - self.status.failed
 
     @property
     def effective_selector(self) -> LabelSelector | None:

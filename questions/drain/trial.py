@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
-from ...api.controlplane import admit, bound_to_each_other, new_volume
+from ...api.controlplane import NewVolumes, admit, bound_to_each_other, new_volume
 from ...api.garbage import no_garbage_collection
-from ...api.meaning import DELAYED
 from ...api.objects import (
     DEFAULT_SCHEDULER,
     JsonObject,
@@ -68,16 +67,18 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
 # --- generic ephemeral volumes ------------------------------------------------------------------------------
 
 
-def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
-    """The claims that are made for a new *pod*, with volumes unless these wait for its node."""
-    classes = engine.listings.classes
-    for claim in admit(volume_claims(pod, engine), classes, server=engine.release.server).objects:
-        assert isinstance(claim, PersistentVolumeClaim)
-        kind = classes.get(claim.storage_class)
-        if kind is None or kind.volume_binding_mode == DELAYED:
-            yield claim
-        else:
-            yield from bound_to_each_other(claim, new_volume(claim, kind, None, None))
+def new_claims(pods: Iterable[Pod], engine: Engine) -> Iterator[KubeObject]:
+    """The claims that are made for new *pods*, with volumes unless these wait for a node."""
+    claims = [claim for pod in pods if pod.spec.volumes for claim in volume_claims(pod, engine)]
+    if not claims:
+        return
+    listings = engine.listings
+    # A volume that names a claim is that of the old pod.
+    free = (volume for volume in listings.volumes if volume.spec.claim_ref is None)
+    volumes = NewVolumes.beside((*listings.classes, *free))
+    admitted = admit(claims, listings.classes, server=engine.release.server).objects
+    for claim in of_kind(PersistentVolumeClaim, admitted):
+        yield from volumes.of(claim)
 
 
 # --- emptying nodes -----------------------------------------------------------------------------------------
@@ -232,11 +233,11 @@ class DrainTrial:
         follow."""
         while made_again:
             eviction_by_uid = {pod.uid: eviction for pod, eviction in made_again}
-            for pod, _ in made_again:
-                for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
-                    self.run.put(item)
+            pods = [pod for pod, _ in made_again]
+            for item in (*new_claims(pods, self.engine), *pods):
+                self.run.put(item)
             victims = []
-            for pod in in_order([pod for pod, _ in made_again], self.order, self.engine):
+            for pod in in_order(pods, self.order, self.engine):
                 victims += self._cycle(pod, eviction_by_uid[pod.uid])
             for pod in self.run.retries():
                 victims += self._cycle(pod, eviction_by_uid[pod.uid], retry=True)
@@ -379,7 +380,7 @@ def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) 
         *(item for item in steady.objects if not isinstance(item, others)),
         *engine.listings.claims,
         *engine.listings.resource_claims,
-        *(claim for pod, _ in made_again for claim in new_claims(pod, engine)),
+        *new_claims([pod for pod, _ in made_again], engine),
         *engine.pods(),
     )
     return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made_again))

@@ -122,12 +122,13 @@ class LabScenarios:
         inventory, early_effects = self._cached(key, lambda: self._inventory_of(state, early, spec.server))
         texts = tuple(edit.text for edit in late)
         start = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._cache)
-        objects, more = self._cache.get((*key, texts[:start]), (inventory.objects, ()))
+        unedited = (inventory.objects, inventory.originals, ())
+        objects, originals, more = self._cache.get((*key, texts[:start]), unedited)
         for at in range(start, len(late)):
-            change = partial(self._after_edit, late[at], objects, spec.server, inventory.originals)
-            objects, effects = self._cached((*key, texts[: at + 1]), change)
+            change = partial(self._after_edit, late[at], objects, spec.server, originals)
+            objects, originals, effects = self._cached((*key, texts[: at + 1]), change)
             more = (*more, *effects)
-            self._cache[*key, texts[: at + 1]] = objects, more
+            self._cache[*key, texts[: at + 1]] = objects, originals, more
         # The last scenario, with objects replaced, if each new object sorts like the one in its place.
         inventory = attrs.evolve(inventory, objects=objects)
         names = spec.scheduler_names
@@ -135,7 +136,7 @@ class LabScenarios:
         scenario = _updated(*last[1:], inventory, names) if last is not None and last[0] == names else None
         scenario = sorted_out(inventory, names) if scenario is None else scenario
         self._last_sorted = names, inventory, scenario
-        return attrs.evolve(scenario, edited=(*early_effects, *more))
+        return attrs.evolve(scenario, edited=(*early_effects, *more), originals=originals)
 
     def _inventory_of(
         self, state: LabState, early: Edits, server: ServerRules
@@ -152,11 +153,12 @@ class LabScenarios:
 
     def _after_edit(
         self, edit: Edit, objects: Objects, server: ServerRules, originals: Originals
-    ) -> tuple[Objects, tuple[Edited, ...]]:
-        """*objects* after *edit*, and what it did."""
+    ) -> tuple[Objects, Originals, tuple[Edited, ...]]:
+        """*objects* and *originals* after *edit*, and what it did."""
         edits = Edits((edit,), self.files.defaults)
-        pairs, effects = edits.pairs(objects, server=server, originals=originals)
-        return applied(objects, pairs), tuple(effects)
+        known = dict(originals)  # it grows by the edited pods, which go with this state
+        pairs, effects = edits.pairs(objects, server=server, originals=known)
+        return applied(objects, pairs), known, tuple(effects)
 
     def _cached(self, key: Any, make: Callable[[], T]) -> T:
         """The value of *make*, kept for a while."""

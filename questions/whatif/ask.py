@@ -133,7 +133,7 @@ class Start:
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
         server = server_rules(original.engine.release, original.engine.gates)
-        pairs, _ = edits.pairs(objects, server=server, originals=original.scenario.originals)
+        pairs, _ = edits.pairs(objects, server=server, originals=dict(original.scenario.originals))
         existing = []
         waiting = []
         for item in applied(objects, pairs):

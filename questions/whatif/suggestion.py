@@ -335,7 +335,8 @@ class WhatIfContext:
     def after(self, *edits: str) -> Iterator[WhatIfContext]:
         """A context after *edits* of the cluster. Raises :class:`EditError` if one does nothing."""
         parsed = Edits.parse(edits, defaults=self.defaults)
-        pairs, edits_made = parsed.pairs(self.objects, server=self.server, originals=self.originals)
+        known = dict(self.originals)  # it grows by the edited pods
+        pairs, edits_made = parsed.pairs(self.objects, server=self.server, originals=known)
         for edited in edits_made:
             if not edited.changed:
                 raise EditError(str(edited))

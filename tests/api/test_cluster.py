@@ -153,6 +153,20 @@ def test_update():
     assert [(item.name, item.spec.node_name) for item in cluster.pods] == [("p", "a"), ("q", "")]
 
 
+@pytest.mark.parametrize("goes", ["deleted", "bound"])
+def test_manifests_are_forgotten(goes):
+    """A cluster keeps the manifest of a new pod until the pod has a node or is gone."""
+    cluster = Cluster([manifest("Node", "a")])
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"cpu": "1"}}}]}
+    cluster.add(manifest("Pod", "p", spec=spec))
+    assert len(cluster.originals) == 1
+    if goes == "bound":
+        cluster.update(cluster.find("pod/p").bound_to("a"))
+    else:
+        cluster.delete("pod/p")
+    assert cluster._written == {}
+
+
 def test_delete():
     """An object goes, by kind and key."""
     cluster = Cluster([pod("p"), pod("q")])

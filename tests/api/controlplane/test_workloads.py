@@ -391,6 +391,8 @@ def test_nodes_with_a_pod_get_none():
         ("parallelism: 2", "conditions: [{type: FailureTarget, status: 'True'}]", 0),
         ("{parallelism: 2, backoffLimit: 1}", "failed: 1", 2),
         ("{parallelism: 2, backoffLimit: 1}", "failed: 2", 0),
+        ("{parallelism: 2}", "failed: 6", 2),
+        ("{parallelism: 2}", "failed: 7", 0),
         ("managedBy: example.com/queue", "{}", 0),
     ],
 )

@@ -260,6 +260,18 @@ def test_ephemeral_volumes(app, mode):
     assert list(full.cannot) == ["b"]
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_ephemeral_volumes_made_by_hand(is_there):
+    """Where nothing provisions, a new pod's claim needs a volume that is free."""
+    provisioner = "kubernetes.io/no-provisioner"
+    kind = obj(manifest("StorageClass", "disks", provisioner=provisioner, volumeBindingMode="Immediate"))
+    free = disk("free", "b", storageClassName="disks", volumeMode="Filesystem")
+    template = {"volumeClaimTemplate": {"spec": {"storageClassName": "disks", **ONCE, **STORAGE}}}
+    one = owned("p", on="a", volumes=[{"name": "v", "ephemeral": template}])
+    found = emptied(*NAMED, kind, *([free] if is_there else []), one, release="1.27")
+    assert ["a" in found.can, "a" in found.cannot] == [is_there, not is_there]
+
+
 @each_release
 def test_who_is_preempted_moves_on(release):
     """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new
@@ -409,7 +421,16 @@ def test_an_edited_budget_among_manifests():
     assert drain([*given, budget], "a", edits=["pdb b minAvailable=1"]).can == ["a"]
 
 
-SPARED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+SPARED, FAILED = (
+    {"rules": [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+    for action in ("Ignore", "FailJob")
+)
+OTHERS = {
+    "rules": [
+        {"action": "Ignore", "onExitCodes": {"operator": "In", "values": [3]}},
+        {"action": "Count", "onPodConditions": [{"type": "DisruptionTarget"}]},
+    ]
+}
 
 
 @pytest.mark.parametrize(
@@ -420,6 +441,8 @@ SPARED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "Disruptio
         ({"backoffLimit": 2}, 0, "1.36", 2),
         ({"backoffLimit": 2}, 1, "1.36", 1),
         ({"backoffLimit": 0, "podFailurePolicy": SPARED}, 0, "1.36", 3),
+        ({"backoffLimit": 0, "podFailurePolicy": OTHERS}, 0, "1.36", 0),
+        ({"backoffLimit": 2, "podFailurePolicy": FAILED}, 0, "1.36", 0),
         ({"backoffLimitPerIndex": 0}, 0, "1.36", 3),
         ({}, 5, "1.36", 1),
         ({}, 0, "1.36", 3),
