@@ -30,6 +30,8 @@ def server_rules(release: Release, gates: Mapping[str, bool]) -> ServerRules:
         keeps_priorities=known.get("PodPriority", True),
         gives_overhead=known.get("PodOverhead", False),
         honours_policies=known.get("NonPreemptingPriority", False),
+        keeps_sidecars=known.get("SidecarContainers", True),
+        takes_ephemeral_volumes=known.get("GenericEphemeralVolume", False),
         merges_label_keys=known.get("MatchLabelKeysInPodAffinity", False),
         merges_spread_keys=known.get("MatchLabelKeysInPodTopologySpreadSelectorMerge", False),
     )

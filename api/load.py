@@ -28,6 +28,8 @@ from .controlplane import (
     with_default_selector,
     with_defaults,
     with_device_claims,
+    within_quotas,
+    workload_faults,
 )
 from .garbage import no_garbage_collection
 from .meaning import NEWEST_SERVER, ServerRules
@@ -66,7 +68,7 @@ from .reading import (
     simulator_items,
     without_kind,
 )
-from .reading.formats.jsonvalues import Uncertain, whole_value
+from .reading.formats.jsonvalues import Parts, Uncertain, whole_value
 
 # --- Manifests of workloads, each with a name; of two with one name the last counts -------------------------
 
@@ -200,7 +202,6 @@ def load(
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
     loading = _Loading(defaults, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
-    loading.validation = Validation(of_files=True)
     with no_garbage_collection():
         for file in read_files(files, stdin):
             loading = loading.with_file(file)
@@ -208,10 +209,15 @@ def load(
 
 
 def load_documents(
-    documents: Iterable[Document], *, defaults: bool = True, raw_kinds: Collection[str] = RAW_KINDS
+    documents: Iterable[Document],
+    *,
+    defaults: bool = True,
+    raw_kinds: Collection[str] = RAW_KINDS,
+    validation: Validation | None = None,
 ) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
     loading = _Loading(defaults, Oddities(), frozenset(raw_kinds))
+    loading.validation = validation or loading.validation
     with no_garbage_collection():
         for document in documents:
             loading.take(document)
@@ -270,7 +276,7 @@ class _Loading:
     prefixes: dict[tuple[str, str], str] = Factory(dict)
     """Kind and key of an object that got a number -> its ``generateName``."""
     written: dict[tuple[str, str], Pod] = Factory(dict)
-    validation: Validation = Factory(Validation)
+    validation: Validation = Factory(lambda: Validation(of_files=True))
 
     def with_file(self, file: File) -> _Loading:
         """The loading with *file*. A long list is read item by item or, if anything is wrong, from its
@@ -291,7 +297,7 @@ class _Loading:
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
                     if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._can_add(
-                        pod_of_texts(parts)
+                        pod_of_texts(parts), parts
                     ):
                         trial._take_item(
                             long_list.kind,
@@ -325,9 +331,11 @@ class _Loading:
         else:
             raise without_kind(where, data)
 
-    def _can_add(self, pod: Pod | None) -> bool:
+    def _can_add(self, pod: Pod | None, parts: Parts) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""
-        if pod is None or self.keeps_manifests or not pod.metadata.name or self.validation.refused(pod):
+        if pod is None or self.keeps_manifests or not pod.metadata.name:
+            return False
+        if not self.validation.is_fine(pod, parts):
             return False
         if (identity := pod.identity) in self.objects:
             return False
@@ -371,10 +379,8 @@ class _Loading:
             prefix_of(data, place)
         if has_others:
             self.odd.note_unknown(kind, data, place, place.about)
-        refused = self.validation.refused(decoded)
-        if kind in WORKLOADS:
-            refused += self.validation.refused_in_templates(kind, data)
-        for refusal in refused:
+        more = workload_faults(data) if kind in WORKLOADS else ()
+        for refusal in self.validation.refused(kind, data, decoded, more):
             if isinstance(refusal, CountsAs):
                 self.odd.tell(place, refusal, place.about)
             else:
@@ -499,6 +505,8 @@ class Inventory:
     jobs: tuple[JsonObject, ...] = ()
     """Manifests of Jobs, which end after some failures."""
     originals: Originals = field(factory=dict, eq=False)
+    places: Mapping[tuple[str, str], int] = field(factory=dict, eq=False)
+    """Kind and key of an object -> its place among all, if some are refused."""
 
 
 def take_in(
@@ -531,6 +539,9 @@ def take_in(
         by_identity.setdefault(claim.identity, claim)
     new = tuple(by_identity.values())
     admitted = admit(new, existing, server=server) if defaults else Admitted(new)
+    if defaults:
+        within = within_quotas(admitted.objects, existing)
+        admitted = evolve(admitted, objects=within.objects, refused=(*admitted.refused, *within.refused))
     refused = tuple(
         Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
     )
@@ -543,7 +554,7 @@ def take_in(
         written.update((key, pod) for key, pod in part.written.items() if key not in part.prefixes)
     originals = {
         id(item): (item, written[item.identity])
-        for item in of_kind(Pod, objects)
+        for item in of_kind(Pod, (*objects, *(item for item, _ in admitted.refused)))
         if not (item.metadata.creation_timestamp or item.node_name)
     }
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
@@ -558,7 +569,7 @@ def take_in(
     several = parts if len(parts) > 1 else ()  # within one, loading has said so
     given = Counter(item.identity for part in several for item in part.objects)
     warnings += (Notice(f"{kind} {key}", GIVEN_BEFORE) for (kind, key), times in given.items() if times > 1)
-    warnings += (*additions.notices, *refused)
+    warnings += (*additions.notices, *admitted.notices, *refused)
     if whole:
         warnings += missing_kinds((*existing, *objects), lacks_classes)
     return Inventory(
@@ -571,6 +582,7 @@ def take_in(
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
         jobs=tuple(document for part in parts for document in part.raw.get("Job", ())),
         originals=originals,
+        places={item.identity: at for at, item in enumerate(new)} if refused else {},
     )
 
 

@@ -39,7 +39,7 @@ from ..api.objects import (
     of_kind,
 )
 from ..api.ownfields import current_manifest
-from ..api.reading import Document
+from ..api.reading import Document, Validation
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
@@ -254,7 +254,7 @@ class Edit:
             ]
         return pairs
 
-    def _of_pods(self, pods: Iterable[Pod], new_pods: NewPods) -> Iterator[Pair]:
+    def _of_pods(self, pods: Sequence[Pod], new_pods: NewPods) -> Iterator[Pair]:
         """The changes of *pods*: new ones are admitted anew, stored ones get the priority of their class."""
         classes = [item for item in new_pods.rules if item.kind == "PriorityClass"]
         for pod in pods:
@@ -262,7 +262,12 @@ class Edit:
             after = self._apply_to(written or pod, defaults=written is None)
             assert isinstance(after, Pod)
             if written is not None:
-                yield from () if after is written else new_pods.changed(pod, after)
+                try:
+                    yield from () if after is written else [*new_pods.changed(pod, after)]
+                except EditError:
+                    # One that was refused before stays so beside others.
+                    if len(pods) == 1 or new_pods.is_admitted(written):
+                        raise
             elif after is not pod and self.fields.isdisjoint(CLASS_FIELDS):
                 yield pod, after
             elif after is not pod:
@@ -332,8 +337,28 @@ class Edit:
         after = self.made(stays)
         if after == before:
             return item
-        (changed,) = _read(after, before, f"{item.kind} {item.key}", defaults)
+        (changed,) = self._read(after, before, f"{item.kind} {item.key}", defaults)
         return replace(changed, manifest=after) if item.manifest is not None else changed
+
+    def _read(
+        self, after: JsonObject, before: JsonObject, where: str, defaults: bool
+    ) -> tuple[KubeObject, ...]:
+        """The object in the manifest *after*. Raises :class:`EditError` for a warning that *before* does not
+        have."""
+        of_limits = any(step.name == "limits" for change in self.changes for step in change.path)
+        validation = Validation(checks_limits=of_limits)
+        try:
+            loaded_before, loaded_after = (
+                load_documents([Document(manifest, where)], defaults=defaults, validation=validation)
+                for manifest in (before, after)
+            )
+        except ManifestError as error:
+            raise EditError(str(error)) from None
+        old_warnings = {notice.what for notice in loaded_before.warnings}
+        for notice in loaded_after.warnings:
+            if notice.what not in old_warnings:
+                raise EditError(str(notice))
+        return loaded_after.objects
 
 
 def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
@@ -394,22 +419,6 @@ def _kind(word: str) -> str:
             f'kind: expected one such as pod, node or deployment, got "{word}"{did_you_mean(word.lower(), words)}'
         )
     return kind
-
-
-def _read(after: JsonObject, before: JsonObject, where: str, defaults: bool) -> tuple[KubeObject, ...]:
-    """The object in the manifest *after*. Raises :class:`EditError` for a warning that *before* does not
-    have."""
-    try:
-        loaded_before, loaded_after = (
-            load_documents([Document(manifest, where)], defaults=defaults) for manifest in (before, after)
-        )
-    except ManifestError as error:
-        raise EditError(str(error)) from None
-    old_warnings = {notice.what for notice in loaded_before.warnings}
-    for notice in loaded_after.warnings:
-        if notice.what not in old_warnings:
-            raise EditError(str(notice))
-    return loaded_after.objects
 
 
 # --- what they do to a cluster ------------------------------------------------------------------------------
@@ -500,7 +509,7 @@ class Edits:
             manifests.append(manifest)
             if edit.chooses(namespace, name, head.metadata.labels):
                 manifests[-1] = edit.made(dict(manifest))
-                _read(manifests[-1], manifest, f"{kind} {namespace}/{name}", self.defaults)
+                edit._read(manifests[-1], manifest, f"{kind} {namespace}/{name}", self.defaults)
                 chosen.append((manifest, manifests[-1]))
         edited_parts = _with_manifests(edit.kind, parts, manifests)
         changes = [pair for pair in chosen if pair[0] != pair[1]]

@@ -268,7 +268,7 @@ class Replacements:
         owner = evicted.controller
         if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
             return None
-        if (job := _job_of(evicted)) in self.retries:
+        if (job := job_of(evicted)) in self.retries:
             self.retries[job] -= 1
             if self.retries[job] < 0:
                 return None
@@ -290,10 +290,14 @@ class Replacements:
         self.keys_in_use.add(replacement.key)
         return replacement
 
+    def has_failed(self, pod: Pod) -> bool:
+        """Whether the Job of *pod* has failed, so that its other pods are deleted."""
+        return self.retries.get(job_of(pod), 0) < 0
+
     def take_back(self, evicted: Pod, replacement: Pod | None) -> None:
         """Undo the *replacement* of *evicted*: its name is free again, unless it was that of the evicted
         pod."""
-        if (job := _job_of(evicted)) in self.retries:
+        if (job := job_of(evicted)) in self.retries:
             self.retries[job] += 1
         owner = evicted.controller
         if replacement is not None and owner is not None and owner.kind != SAME_NAME:
@@ -301,7 +305,8 @@ class Replacements:
             self._next_numbers.pop(f"{replacement.namespace}/{owner.name}", None)
 
 
-def _job_of(pod: Pod) -> str:
+def job_of(pod: Pod) -> str:
+    """The key of the Job that controls *pod*, or nothing."""
     owner = pod.controller
     return f"{pod.namespace}/{owner.name}" if owner is not None and owner.kind == "Job" else ""
 

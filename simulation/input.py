@@ -24,6 +24,7 @@ from ..framework.options import Classic, Framework, GivenOptions, settled_option
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .evictions import SAME_NAME
+from .newpods import after_edits, with_refused
 from .releasenotes import with_pod_notices, with_release_notices
 from .simulate import Files, Scenario, idle_notices, parsed_edits, sorted_out
 
@@ -215,12 +216,13 @@ def options_given(scheduler: GivenScheduler, cluster: GivenCluster, name: str = 
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.
     """
+    return settled_options(scheduler, name, lambda: kubelets_of(cluster))
 
-    def versions() -> Iterator[str]:
-        loaded = (_loaded(number, part, True) for number, part in enumerate(parts_of("cluster", cluster), 1))
-        return (node.status.kubelet_version for part in loaded for node in part.of(Node))
 
-    return settled_options(scheduler, name, versions)
+def kubelets_of(cluster: GivenCluster) -> Iterator[str]:
+    """The versions of the kubelets of *cluster*, which is read when the first one is asked for."""
+    loaded = (_loaded(number, part, True) for number, part in enumerate(parts_of("cluster", cluster), 1))
+    return (node.status.kubelet_version for part in loaded for node in part.of(Node))
 
 
 def release_asked(scheduler: GivenScheduler) -> str | None:
@@ -293,12 +295,14 @@ def paths_among(name: str, cluster: GivenCluster) -> list[PathLike]:
     return [] if isinstance(cluster, Cluster) else _paths(parts_of(name, cluster))
 
 
-def objects_of(name: str, cluster: GivenCluster, *, defaults: bool) -> tuple[KubeObject, ...]:
+def objects_of(
+    name: str, cluster: GivenCluster, *, defaults: bool, cron_jobs: bool = False
+) -> tuple[KubeObject, ...]:
     """The objects among the parts of *cluster*, and those in its manifests; paths are not read."""
     if isinstance(cluster, Cluster):
         return cluster.objects
     items = [part for part in parts_of(name, cluster) if not isinstance(part, str | os.PathLike)]
-    return Cluster(items, defaults=defaults).objects if items else ()
+    return Cluster(items, defaults=defaults, cron_jobs=cron_jobs).objects if items else ()
 
 
 def at_hand(value: Any) -> Any:
@@ -363,8 +367,11 @@ def _inventory(
         )
     if edits is None:
         return inventory
-    objects, more = edits.of_pods(inventory.objects, server=server, originals=inventory.originals)
-    return evolve(inventory, objects=objects, warnings=(*inventory.warnings, *idle_notices([*edited, *more])))
+    mends = bool(inventory.refused_pods) and any(edit.kind == "Pod" for edit in edits.edits)
+    chosen = with_refused(inventory) if mends else inventory.objects
+    objects, more = edits.of_pods(chosen, server=server, originals=inventory.originals)
+    inventory = after_edits(inventory, objects) if mends else evolve(inventory, objects=objects)
+    return evolve(inventory, warnings=(*inventory.warnings, *idle_notices([*edited, *more])))
 
 
 def _loaded(number: int, part: Part, defaults: bool) -> Loaded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..api.controlplane import (
     ADMISSION_KINDS,
@@ -14,15 +14,48 @@ from ..api.controlplane import (
     claims_of_volumes,
     templates_in,
     with_defaults,
+    within_quotas,
 )
-from ..api.load import REFUSED, Originals
+from ..api.load import REFUSED, Inventory, Originals
 from ..api.meaning import ServerRules
 from ..api.objects import KubeObject, PersistentVolumeClaim, Pod, ResourceClaim
+from ..api.reading import Notice
 from .evictions import made_new
 from .fieldchanges import EditError
 
 Pair = tuple[KubeObject | None, KubeObject | None]
 """An object before and after an edit; None: it does not exist."""
+
+
+def with_refused(inventory: Inventory) -> tuple[KubeObject, ...]:
+    """The objects of *inventory*, and its refused pods at their places."""
+    objects = list(inventory.objects)
+    for pod, _ in reversed(inventory.refused_pods):
+        place = inventory.places[pod.identity]
+        later = (at for at, item in enumerate(objects) if inventory.places.get(item.identity, -1) > place)
+        objects.insert(next(later, len(objects)), pod)
+    return tuple(objects)
+
+
+def after_edits(inventory: Inventory, objects: Sequence[KubeObject]) -> Inventory:
+    """*inventory* with *objects*: its own and the refused pods after edits. A refused pod that is another one
+    now has been mended, if quotas admit it."""
+    before = {id(pod): (pod, reason) for pod, reason in inventory.refused_pods}
+    still = [before[id(item)] for item in objects if id(item) in before]
+    within = within_quotas(tuple(item for item in objects if id(item) not in before))
+    mended = {f"Pod {pod.key}" for pod, _ in before.values()}.difference(f"Pod {pod.key}" for pod, _ in still)
+    told = {notice for notice in inventory.refused if notice.where in mended}
+    fresh = [Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in within.refused]
+    refused = (*(notice for notice in inventory.refused if notice not in told), *fresh)
+    ignored = {**inventory.ignored, REFUSED: len(refused)}
+    return evolve(
+        inventory,
+        objects=within.objects,
+        ignored={kind: number for kind, number in ignored.items() if number},
+        warnings=(*(notice for notice in inventory.warnings if notice not in told), *fresh),
+        refused=refused,
+        refused_pods=(*still, *((item, reason) for item, reason in within.refused if isinstance(item, Pod))),
+    )
 
 
 @frozen
@@ -61,6 +94,10 @@ class NewPods:
         pod, claims = self.with_claims(stored)
         self.originals[id(pod)] = pod, written
         return pod, claims
+
+    def is_admitted(self, written: Pod) -> bool:
+        """Whether admission takes the pod *written*."""
+        return not admit([with_defaults(written)], self.rules, server=self.server).refused
 
     def with_claims(self, pod: Pod) -> tuple[Pod, list[KubeObject]]:
         """The new *pod* with the names of its claims to devices, and the claims made for it."""

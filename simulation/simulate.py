@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import Factory, define, evolve, field, frozen
 
-from ..api.controlplane import quota_notices, with_new_volumes
+from ..api.controlplane import with_new_volumes
 from ..api.garbage import no_garbage_collection
 from ..api.load import NO_KIND, TABLE_HINT, ByKey, Inventory, Loaded, Originals, load, take_in
 from ..api.meaning import NEWEST_SERVER, ServerRules
@@ -23,7 +23,6 @@ from ..api.objects import (
     KubeObject,
     Node,
     Pod,
-    ResourceQuota,
     of_kind,
     why_not_waiting,
 )
@@ -217,7 +216,6 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         if pod.node_name not in nodes
     ]
     warnings += (Notice(f"PersistentVolumeClaim {key}", UNPLACED) for key in unplaced)
-    warnings += quota_notices(pending, of_kind(ResourceQuota, existing))
     return Scenario(
         tuple(existing),
         tuple(pending),

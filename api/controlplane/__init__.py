@@ -10,6 +10,8 @@ from .deviceclaims import *
 from .disruption import *
 from .missing import *
 from .ownership import *
+from .quotas import *
 from .scaledown import *
 from .volumes import *
+from .workloadfaults import *
 from .workloads import *

@@ -8,25 +8,16 @@ plugin/pkg/admission/storage/storageclass/setdefault
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from operator import gt, lt
 
 import attrs
 from msgspec.structs import replace
 
-from ..meaning import (
-    NEWEST_SERVER,
-    Amounts,
-    AmountsOf,
-    ServerRules,
-    add_exactly,
-    compile_selector,
-    limits_of,
-    requests_of,
-    total_of,
-    uses,
-)
+from ...exceptions import QuantityError
+from ..meaning import NEWEST_SERVER, Amounts, AmountsOf, ServerRules, limits_of, requests_of, total_of, uses
 from ..objects import (
     BETA_CLASS,
     Container,
@@ -42,17 +33,14 @@ from ..objects import (
     PriorityClass,
     Quantity,
     Requirement,
-    ResourceQuota,
     ResourceRequirements,
     RuntimeClass,
     Scheduling,
-    ScopedResourceSelectorRequirement,
     StorageClass,
     Toleration,
-    json_name,
     of_kind,
 )
-from ..reading import Notice
+from ..reading import Notice, Unread, limit_faults
 from .defaults import HUGE_PAGES, POD_LEVEL
 
 SYSTEM_CLUSTER_CRITICAL = PriorityClass(
@@ -76,6 +64,18 @@ class Admitted:
 
     objects: tuple[KubeObject, ...]
     refused: tuple[tuple[KubeObject, str], ...] = ()
+    notices: tuple[Notice, ...] = ()
+    """What the API server drops from new objects."""
+
+
+NO_SIDECARS = Unread(
+    "",
+    "the API server drops spec.initContainers[].restartPolicy without --feature-gates SidecarContainers=true",
+    "sidecars",
+    "the API server supports them only with feature gate SidecarContainers",
+    "spec.initContainers[].restartPolicy",
+    gate="SidecarContainers",
+)
 
 
 def admit(
@@ -103,28 +103,40 @@ def admit(
     # The newest first, of equal ones by name.
     storage.sort(key=lambda item: item.name)
     storage.sort(key=lambda item: item.metadata.creation_timestamp or "", reverse=True)
-    runtimes = {item.name: item for item in of_kind(RuntimeClass, everything) if server.reads_runtime_classes}
+    # A pod that names none is like one of an empty class.
+    known = (RuntimeClass(), *of_kind(RuntimeClass, everything))
+    runtimes = {item.name: item for item in known if server.reads_runtime_classes}
     limits = dict[str, list[LimitRange]]()
     for limit_range in sorted(of_kind(LimitRange, everything), key=lambda limit_range: limit_range.name):
         limits.setdefault(limit_range.namespace, []).append(limit_range)
     admitted = list[KubeObject]()
     refused = list[tuple[KubeObject, str]]()
+    dropped = list[Pod]()
     for item in new:
         outcome: KubeObject | str = item
         if item.metadata.creation_timestamp is not None:
             pass
         elif isinstance(item, Pod):
             ranges = limits.get(item.namespace, ())
-            pod = with_limits(_with_label_keys(item, server), ranges)
+            kept = item if server.keeps_sidecars else _without_sidecars(item)
+            if kept is not item:
+                dropped.append(kept)
+            pod = with_limits(_with_label_keys(kept, server), ranges)
             fault = None
+            if not pod.node_name:
+                fault = _given_twice(pod, server) or _page_fault(pod, server) or _volume_fault(pod, server)
             if ranges and not pod.node_name:
-                fault = _over_given_limit(item, pod) or out_of_bounds(pod, ranges, server)
+                # A LimitRange may give limits below requests, or above those of the whole pod.
+                faults = set(limit_faults(pod.spec)).difference(limit_faults(item.spec))
+                fault = fault or min(faults, default=None) or out_of_bounds(pod, ranges, server)
             outcome = fault or (
                 _with_priority(pod, classes, default, server)
                 if server.keeps_priorities
                 else _without_priority(pod)
             )
             runtime = runtimes.get(pod.spec.runtime_class_name)
+            if pod.node_name and not pod.spec.runtime_class_name:
+                runtime = None
             if isinstance(outcome, Pod):
                 spec = outcome.spec
                 outcome = replace(
@@ -139,7 +151,8 @@ def admit(
             refused.append((item, outcome))
         else:
             admitted.append(outcome)
-    return Admitted(tuple(admitted), tuple(refused))
+    notices = (attrs.evolve(NO_SIDECARS, where=f"Pod {pod.key}") for pod in dropped)
+    return Admitted(tuple(admitted), tuple(refused), tuple(notices))
 
 
 def _with_priority(
@@ -302,6 +315,59 @@ def _with_label_keys(pod: Pod, server: ServerRules) -> Pod:
     return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **roles)))
 
 
+def affinity_terms(pod: Pod) -> list[PodAffinityTerm]:
+    """All terms of affinity and anti-affinity to other pods, required and preferred."""
+    affinity = pod.spec.affinity
+    terms = []
+    for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
+        if role is not None:
+            terms += [*role.required, *[weighted.pod_affinity_term for weighted in role.preferred]]
+    return terms
+
+
+def _without_sidecars(pod: Pod) -> Pod:
+    if not any(container.is_sidecar for container in pod.spec.init_containers):
+        return pod
+    containers = tuple(replace(container, restart_policy="") for container in pod.spec.init_containers)
+    return replace(pod, spec=replace(pod.spec, init_containers=containers))
+
+
+def _volume_fault(pod: Pod, server: ServerRules) -> str | None:
+    """The refusal of a generic ephemeral volume, which is one without a source to older servers."""
+    if server.takes_ephemeral_volumes or not any(volume.ephemeral for volume in pod.spec.volumes):
+        return None
+    return "spec.volumes: Required value: must specify a volume type"
+
+
+def _page_fault(pod: Pod, server: ServerRules) -> str | None:
+    """The refusal of huge pages alone, or of an amount that is no multiple of their size."""
+    for given in (pod.spec.resources, *(container.resources for container in pod.spec.all_containers)):
+        amounts = [*given.limits.items(), *given.requests.items()]
+        pages = [(name, amount) for name, amount in amounts if name.startswith(HUGE_PAGES)]
+        if pages and not any(name in POD_LEVEL for name, _ in amounts):
+            return "Forbidden: HugePages require cpu or memory"
+        for name, amount in pages if server.asks_for_whole_pages else ():
+            size = 0
+            with suppress(QuantityError):
+                size = Quantity.parse(name.removeprefix(HUGE_PAGES)).nanos
+            if size <= 0 or amount.nanos % size:
+                return f'Invalid value: "{amount}": {amount} is not positive integer multiple of {name}'
+    return None
+
+
+def _given_twice(pod: Pod, server: ServerRules) -> str | None:
+    """The refusal of a label key that became part of a selector with a requirement of its own for it."""
+    merging = [*(pod.spec.topology_spread_constraints if server.merges_spread_keys else ())]
+    for item in (*merging, *(affinity_terms(pod) if server.merges_label_keys else ())):
+        selector = item.label_selector
+        if item.match_label_keys and selector is not None:
+            keys = [*selector.match_labels, *(part.key for part in selector.match_expressions)]
+            for key in item.match_label_keys:
+                if keys.count(key) > 1:
+                    return f'Invalid value: "{key}": exists in both matchLabelKeys and labelSelector'
+    return None
+
+
 def _with_storage_class(
     claim: PersistentVolumeClaim, defaults: list[StorageClass]
 ) -> PersistentVolumeClaim | str:
@@ -350,24 +416,6 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
     return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
-def _over_given_limit(before: Pod, pod: Pod) -> str | None:
-    """The refusal of a request beyond the limit that a LimitRange has given to the container; None if there
-    is none.
-
-    Upstream: pkg/apis/core/validation/validation.go
-    """
-    for field in ("containers", "init_containers"):
-        pairs = zip(getattr(before.spec, field), getattr(pod.spec, field), strict=True)
-        for index, (own, container) in enumerate(pairs):
-            for name in container.limits.keys() - own.limits.keys():
-                request, limit = container.requests.get(name), container.limits[name]
-                if request is not None and request > limit:
-                    path = f"spec.{json_name(field)}[{index}].resources.requests"
-                    text = f"must be less than or equal to {name} limit of {limit}"
-                    return f'{path}: Invalid value: "{request}": {text}'
-    return None
-
-
 def out_of_bounds(
     given: Pod | PersistentVolumeClaim, ranges: Iterable[LimitRange], server: ServerRules = NEWEST_SERVER
 ) -> str | None:
@@ -401,7 +449,7 @@ def _pod_amounts(pod: Pod, amounts_of: AmountsOf, server: ServerRules) -> Amount
     """The sum over the containers, or what the pod as a whole has in its place."""
     total = total_of(pod.spec, amounts_of)
     if server.sums_what_is_said:
-        return total | _pod_level(pod, amounts_of)
+        return total | pod_level_amounts(pod, amounts_of)
     names_by_container = [amounts_of(container).keys() for container in pod.spec.containers]
     # Upstream: a sum is there only for a resource of which every container says something.
     for name in {
@@ -452,210 +500,7 @@ def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts | Non
             yield f"{name} max limit to request ratio per {item.type} is {bound}, but {fault}"
 
 
-# --- ResourceQuota ------------------------------------------------------------------------------------------
-# The quotas that count a pod or claim, its usage of them, and refusals.
-# Upstream: pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go,
-# plugin/pkg/admission/resourcequota/controller.go
-
-
-ONE = Quantity.of(1)
-COUNT = "count/pods"
-CLAIMS = "persistentvolumeclaims"
-_BY_CLASS = ".storageclass.storage.k8s.io/"
-NATIVE = ("cpu", "memory", "ephemeral-storage")
-_REQUESTS = "requests."
-POD_RESOURCES = frozenset(
-    [COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)]
-)
-REQUIRED = frozenset(f"{word}{name}" for word in ("", "requests.", "limits.") for name in ("cpu", "memory"))
-"""The resources that each container has to request or limit if a quota bounds them."""
-
-
-# --- what a pod uses ----------------------------------------------------------------------------------------
-
-
-def usage(pod: Pod) -> dict[str, Quantity]:
-    """The usage of quotas by *pod*: nothing but its count once it has finished."""
-    if pod.is_terminal:
-        return {COUNT: ONE}
-    requests, limits = (
-        total_of(pod.spec, amounts_of) | _pod_level(pod, amounts_of)
-        for amounts_of in (requests_of, limits_of)
-    )
-    overhead = pod.spec.overhead
-    add_exactly(requests, overhead)
-    add_exactly(limits, {name: amount for name, amount in overhead.items() if name in limits})
-    return {COUNT: ONE, **_by_quota_name(requests, limits)}
-
-
-def _pod_level(pod: Pod, amounts_of: AmountsOf) -> dict[str, Quantity]:
+def pod_level_amounts(pod: Pod, amounts_of: AmountsOf) -> dict[str, Quantity]:
     """The amounts of the pod as a whole that stand in for those of its containers."""
     amounts = amounts_of(Container(resources=pod.spec.resources))
     return {name: amounts[name] for name in amounts if name in POD_LEVEL or name.startswith(HUGE_PAGES)}
-
-
-def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
-    """The usage of quotas by *claim*: its count and its storage, both also by storage class."""
-    storage = claim.spec.requests.get("storage")
-    of_class = claim.storage_class
-    prefixes = ["", *([f"{of_class}{_BY_CLASS}"] if of_class else [])]
-    amounts = {f"{prefix}{CLAIMS}": ONE for prefix in ("count/", *prefixes)}
-    if storage is not None:
-        amounts |= {f"{prefix}requests.storage": storage for prefix in prefixes}
-    return amounts
-
-
-def _by_quota_name(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
-    """Requests and limits by the names that quotas have for them."""
-    amounts = {"pods": ONE}
-    for name, quantity in requests.items():
-        if name in NATIVE or name.startswith(HUGE_PAGES):
-            amounts |= {name: quantity, f"{_REQUESTS}{name}": quantity}
-        elif "/" in name and "kubernetes.io/" not in name and not name.startswith(_REQUESTS):
-            amounts[f"{_REQUESTS}{name}"] = quantity
-    return amounts | {f"limits.{name}": quantity for name, quantity in limits.items() if name in NATIVE}
-
-
-# --- which quotas count it ----------------------------------------------------------------------------------
-
-
-def counts(quota: ResourceQuota, pod: Pod) -> bool:
-    """Whether *quota*, of the pod's namespace, has a bound for pods, and all its scopes match *pod*."""
-    scopes = [
-        *(
-            ScopedResourceSelectorRequirement(scope_name=name, operator="Exists")
-            for name in quota.spec.scopes
-        ),
-        *quota.spec.scope_selector.match_expressions,
-    ]
-    return any(_restricted_names(quota)) and all(_matches(pod, scope) for scope in scopes)
-
-
-def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
-    """Whether *quota*, of the claim's namespace, has a bound for claims, and no scope: those are for pods."""
-    if quota.spec.scopes or quota.spec.scope_selector.match_expressions:
-        return False
-    return not hard(quota).keys().isdisjoint(claim_usage(claim))
-
-
-def hard(quota: ResourceQuota) -> Amounts:
-    """The bounds that are in force: those of the status, if it has any."""
-    return quota.status.hard or quota.spec.hard
-
-
-def _restricted_names(quota: ResourceQuota) -> Iterator[str]:
-    """The resources of *quota* that pods use."""
-    return (name for name in hard(quota) if name in POD_RESOURCES or name.startswith((HUGE_PAGES, _REQUESTS)))
-
-
-def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
-    deadline = pod.spec.active_deadline_seconds
-    is_terminating = deadline is not None and deadline >= 0
-    match scope.scope_name:
-        case "Terminating":
-            return is_terminating
-        case "NotTerminating":
-            return not is_terminating
-        case "BestEffort":
-            return is_best_effort(pod)
-        case "NotBestEffort":
-            return not is_best_effort(pod)
-        case "PriorityClass":
-            name = pod.spec.priority_class_name
-            requirement = Requirement(
-                key=scope.scope_name, operator=scope.operator, given_values=scope.values
-            )
-            labels = Map({scope.scope_name: name} if name else {})
-            return compile_selector(LabelSelector(match_expressions=(requirement,)))(labels)
-        case "CrossNamespacePodAffinity":
-            return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
-    return False
-
-
-def is_best_effort(pod: Pod) -> bool:
-    """Whether neither pod nor container requests or limits any cpu or memory: the class of service
-    BestEffort."""
-    given = (pod.spec.resources, *(container.resources for container in pod.spec.all_containers))
-    amounts = (
-        amounts.get(name)
-        for resources in given
-        for amounts in (resources.requests, resources.limits)
-        for name in POD_LEVEL
-    )
-    return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
-
-
-def affinity_terms(pod: Pod) -> list[PodAffinityTerm]:
-    """All terms of affinity and anti-affinity to other pods, required and preferred."""
-    affinity = pod.spec.affinity
-    terms = []
-    for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
-        if role is not None:
-            terms += [*role.required, *[weighted.pod_affinity_term for weighted in role.preferred]]
-    return terms
-
-
-# --- refusals -----------------------------------------------------------------------------------------------
-
-
-def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
-    """The refusal of *pod* by *quota* whatever is used: neither the pod as a whole nor some container says
-    how much it needs; None if there is none."""
-    if _pod_level(pod, requests_of) or _pod_level(pod, limits_of):
-        return None
-    required = REQUIRED.intersection(_restricted_names(quota))
-    names = {
-        name
-        for container in pod.spec.all_containers
-        for name in required - _by_quota_name(container.requests, container.limits).keys()
-    }
-    return f"failed quota: {quota.name}: must specify {','.join(sorted(names))}" if names else None
-
-
-def exceeded(quota: ResourceQuota, used: Amounts, requested: Amounts) -> str | None:
-    """The refusal of the *requested* amounts by *quota*, with *used* in use; None if there is room."""
-    bounds = hard(quota)
-    over = [
-        name
-        for name, quantity in requested.items()
-        if name in bounds and _sum(used, name, quantity) > bounds[name]
-    ]
-    if not over:
-        return None
-    text = (
-        ",".join(f"{name}={amounts[name]}" for name in sorted(over) if name in amounts)
-        for amounts in (requested, used, bounds)
-    )
-    return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *text)
-
-
-def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Iterator[Notice]:
-    """Notices of *pods* that were not there yet and for which a quota with a status has no room; they are
-    tried all the same."""
-    used = {quota.key: dict(quota.status.used) for quota in quotas}
-    for pod in pods if quotas else ():
-        if pod.metadata.creation_timestamp:
-            continue
-        amounts = usage(pod)
-        own = [
-            quota
-            for quota in quotas
-            if quota.status.used and quota.namespace == pod.namespace and counts(quota, pod)
-        ]
-        refusal = next(
-            (text for quota in own if (text := exceeded(quota, used[quota.key], amounts)) is not None), None
-        )
-        if refusal is not None:
-            yield Notice(
-                f"Pod {pod.key}",
-                f"the API server would refuse it ({refusal}); it is tried all the same: quotas are not the scheduler's",
-            )
-            continue
-        for quota in own:
-            used[quota.key] |= {
-                name: _sum(used[quota.key], name, quantity) for name, quantity in amounts.items()
-            }
-
-
-def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:
-    return used[name] + quantity if name in used else quantity

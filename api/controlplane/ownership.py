@@ -97,6 +97,7 @@ class WorkloadSpec(Part):
     completion_mode: str = ""
     backoff_limit: Count | None = None
     backoff_limit_per_index: Count | None = None
+    active_deadline_seconds: Count | None = None
     managed_by: str = JOB_CONTROLLER
     pod_replacement_policy: str = ""
     pod_failure_policy: PodFailurePolicy | None = None
@@ -108,6 +109,7 @@ class WorkloadSpec(Part):
 class WorkloadStatus(Part):
     succeeded: Count = 0
     failed: Count = 0
+    start_time: str = ""
     completed_indexes: str = ""
     failed_indexes: str = ""
     current_revision: str = ""
@@ -115,11 +117,14 @@ class WorkloadStatus(Part):
     conditions: tuple[WorkloadCondition, ...] = ()
 
 
+_VERSIONS = {"ReplicationController": "v1", "Job": "batch/v1"}
+"""Kind -> the version by which its controller names it, whatever that of its manifest; others: apps/v1."""
+
+
 class Workload(Part):
     """A workload, as its controller reads it."""
 
     kind: str = ""
-    api_version: str = ""
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
@@ -158,6 +163,11 @@ class Workload(Part):
         return (by_default if limit is None else limit) - self.status.failed
 
     @property
+    def replaces_only_failed(self) -> bool:
+        """Whether a Job replaces a pod only once it is gone. Upstream: SetDefaults_Job."""
+        return self.spec.pod_replacement_policy == "Failed" or self.spec.pod_failure_policy is not None
+
+    @property
     def effective_selector(self) -> LabelSelector | None:
         """The selector, by default the labels of the template; None for a Job without one, whose pods get
         labels of their own."""
@@ -191,7 +201,7 @@ class Workload(Part):
             kind=self.kind,
             name=self.name,
             uid=self.metadata.uid or f"{self.namespace}/{self.name}",
-            api_version=self.api_version,
+            api_version=_VERSIONS.get(self.kind, "apps/v1"),
             controller=True,
         )
 

@@ -384,8 +384,7 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     owners = expansion.owners
     spec = workload.spec
     pods = owners.pods_of(workload)
-    waits = spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
-    leaving = owners.leaving_pods_of(workload) if waits else []
+    leaving = owners.leaving_pods_of(workload) if workload.replaces_only_failed else []
     labels = dict.fromkeys(("batch.kubernetes.io/job-name", "job-name"), workload.name)
     wanted = workload.wanted_pods(0) - len(leaving)
     if spec.completion_mode != "Indexed":
@@ -447,13 +446,17 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
     if not expansion.cron_jobs:
         expansion.notice(workload, "a CronJob makes no pods here unless asked (--cron-jobs)")
         return
-    job = {
-        **(workload.spec.job_template or {}),
+    _job(expansion, read_workload(first_job(workload)))
+
+
+def first_job(cron_job: Workload) -> JsonObject:
+    """The manifest of the Job that a CronJob makes."""
+    return {
+        **(cron_job.spec.job_template or {}),
         "kind": "Job",
         "apiVersion": "batch/v1",
-        "metadata": {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace},
+        "metadata": {"name": f"{cron_job.name}-1", "namespace": cron_job.metadata.namespace},
     }
-    _job(expansion, read_workload(job))
 
 
 _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {

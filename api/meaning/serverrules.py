@@ -17,10 +17,16 @@ class ServerRules(Struct, frozen=True, kw_only=True):
     """They give overhead, too, and no pod has another: gate PodOverhead."""
     honours_policies: bool = True
     """Preemption policies of pods and classes must agree: gate NonPreemptingPriority."""
+    keeps_sidecars: bool = True
+    """Init containers keep their restartPolicy: gate SidecarContainers, where it is known."""
+    takes_ephemeral_volumes: bool = True
+    """Gate GenericEphemeralVolume (no: such a volume has no source, and its pod is refused)."""
     merges_label_keys: bool = True
     """Label keys of pod affinity become part of its selectors: gate MatchLabelKeysInPodAffinity."""
     merges_spread_keys: bool = True
     """So do those of spread constraints: gate MatchLabelKeysInPodTopologySpreadSelectorMerge."""
+    asks_for_whole_pages: bool = True
+    """Amounts of huge pages are multiples of their size."""
     takes_newest_class: bool = True
     """Of several default StorageClasses the newest counts (no: a claim without a class is refused)."""
     sums_what_is_said: bool = True

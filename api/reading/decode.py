@@ -229,7 +229,7 @@ def api_fields(kind: str, api_version: Any = "") -> Fields | None:
     >>> "hostNetwork" in api_fields("Pod")["spec"], api_fields("Service", "serving.knative.dev/v1")
     (True, None)
     """
-    return _fields(kind) if is_built_in(kind, api_version) and kind in _types() else None
+    return _fields(kind) if is_built_in(kind, api_version) and kind in api_types() else None
 
 
 def has_only_api_fields(kind: str, document: JsonObject) -> bool:
@@ -240,7 +240,7 @@ def has_only_api_fields(kind: str, document: JsonObject) -> bool:
 def has_only(name: str, value: Any) -> bool:
     """Whether *value* has only fields of the API type that Go calls *name*, at all levels; true for a type
     that is not read."""
-    if name not in _types():
+    if name not in api_types():
         return True
     try:
         msgspec.convert(value, type_with_all_fields(name))
@@ -255,7 +255,7 @@ def type_with_all_fields(name: str) -> Any:
     """A class with the fields of the API type *name* and no others, of any type."""
     kinds = {
         field: type_with_all_fields(kind) | None | UnsetType if kind else Any
-        for field, kind in _types()[name].items()
+        for field, kind in api_types()[name].items()
     }
     attributes = {f"f{number}": field for number, field in enumerate(kinds)}
     struct_type = msgspec.defstruct(
@@ -271,7 +271,7 @@ def type_with_all_fields(name: str) -> Any:
 
 
 @cache
-def _types() -> Mapping[str, Mapping[str, str]]:
+def api_types() -> Mapping[str, Mapping[str, str]]:
     """Type -> its fields -> their types; empty for single values and for objects with any keys."""
     text = (get_data(__name__.rpartition(".")[0], "apifields.txt") or b"").decode()
     split = (line.split() for line in text.replace("\n  ", " ").splitlines() if not line.startswith("#"))
@@ -283,7 +283,7 @@ def _types() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def _fields(name: str) -> Fields:
-    return {field: _fields(kind) if kind else None for field, kind in _types()[name].items()}
+    return {field: _fields(kind) if kind else None for field, kind in api_types()[name].items()}
 
 
 # --- Quick reading by msgspec -------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-"""Values that an API server of any release refuses in new pods, nodes and claims though their form is right:
-weights, skews, amounts, selectors, names given twice.
+"""Values that an API server of any release refuses in new objects: amounts, limits, selectors, names given
+twice, and the forms of single fields.
 
 Scheduling takes them as the original would, so they are a warning, or an error under ``--strict``. Upstream:
 pkg/apis/core/validation/validation.go.
@@ -18,15 +18,15 @@ import attrs
 from ...exceptions import ManifestError
 from ..objects import (
     MAX_INT64,
-    NO_STRINGS,
     Affinity,
     Container,
+    ContainerPort,
     DeviceRequest,
     JsonObject,
     KubeObject,
     LabelSelector,
-    Map,
     Node,
+    NodeSelector,
     NodeSelectorTerm,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -40,17 +40,17 @@ from ..objects import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceRequirements,
+    RuntimeClass,
     Taint,
     Toleration,
     TopologySpreadConstraint,
     Volume,
 )
 from .decode import decode_kind
+from .formats.jsonvalues import Parts, whole_value
+from .forms import KEY, SUBDOMAIN, VALUE, Faults, misformed
 from .typed import shown
 
-Faults = Iterator[str]
-"""The paths of faults, with the value there and the expected one."""
-WEIGHTS = range(1, 101)
 _PAGES = "hugepages-"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -68,26 +68,56 @@ class Validation:
     it is fine."""
 
     of_files: bool = False
-    """Objects of files: those with a creationTimestamp are trusted, and requests of others are held against
-    limits. An edit changes one of the two."""
+    """Objects of files: those that a server has stored are trusted."""
+    checks_limits: bool = True
+    """Requests are held against limits. An edit may change requests alone."""
     _passed: dict[tuple[int, ...], Any] = attrs.Factory(dict)
+    _well_formed: set[tuple[Hashable, ...]] = attrs.Factory(set)
+    """Metadata and specs of pods without faults, these as they are written."""
 
-    def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
-        """The faults of *item*; each path begins with *path*. What is only a warning is a
-        :class:`CountsAs`."""
+    def refused(
+        self, kind: str, data: JsonObject, item: KubeObject | None, more: Iterable[str] = ()
+    ) -> list[str]:
+        """The faults of *item*, an object of *kind* with the JSON form *data*, or of the pods and claims of a
+        workload; *more* faults count if it is new. What is only a warning is a :class:`CountsAs`."""
+        faults = self.refused_values(item)
+        metadata = data.get("metadata")
+        metadata = metadata if isinstance(metadata, Mapping) else {}
+        if self.of_files and (metadata.get("creationTimestamp") or metadata.get("uid")):
+            return faults
+        faults += self._refused_in_templates(kind, data)
+        name = metadata.get("name") if kind != "PodDisruptionBudget" else None
+        texts = [*_object_name(name or None), *misformed(kind, data), *more]
+        return faults + [f"{text}{_SUFFIX}" for text in texts]
+
+    def is_fine(self, pod: Pod, parts: Parts) -> bool:
+        """Whether there is nothing to say about *pod*, of which *parts* are the JSON form."""
+        if self.refused_values(pod):
+            return False
+        if self.of_files and (pod.metadata.creation_timestamp or pod.metadata.uid):
+            return True
+        metadata = pod.metadata
+        key = metadata.namespace, metadata.labels, metadata.annotations, bytes(parts.get("spec", b"{}"))
+        if key not in self._well_formed:
+            if any(misformed("Pod", {name: whole_value(part) for name, part in parts.items()})):
+                return False
+            self._well_formed.add(key)
+        return SUBDOMAIN.fullmatch(pod.name) is not None
+
+    def refused_values(self, item: KubeObject | None, path: str = "") -> list[str]:
+        """The faults of the values that *item* was read into; each path begins with *path*."""
         if type(item) not in _LOOKED_AT:
             return []
         looked_at, parts = _LOOKED_AT[type(item)]
         values = looked_at(item)
-        texts = list(_object_name(item.name)) if item is not None and item.name else []
+        texts = list[str]()
         if (key := tuple(map(id, values))) not in self._passed:
-            more = [text for where, part, check in parts(item) if part for text in check(part, where)]
-            if isinstance(item, Pod) and self.of_files:
-                more += _limits(item.spec, "spec")
-            if not more:
+            texts = [text for where, part, check in parts(item) if part for text in check(part, where)]
+            if isinstance(item, Pod) and self.checks_limits:
+                texts += limit_faults(item.spec)
+            if not texts:
                 self._passed[key] = values
-            texts += more
-        if self.of_files and item is not None and item.metadata.creation_timestamp is not None:
+        if self.of_files and item is not None and (item.metadata.creation_timestamp or item.metadata.uid):
             # A server has taken it; which rules it had is not known.
             texts = [text for text in texts if isinstance(text, CountsAs)]
         return [
@@ -95,17 +125,14 @@ class Validation:
             for text in texts
         ]
 
-    def refused_in_templates(self, kind: str, data: JsonObject) -> list[str]:
-        """The faults of the pods and claims of a workload of *kind*, from its JSON form; unreadable parts
-        have none."""
+    def _refused_in_templates(self, kind: str, data: JsonObject) -> list[str]:
+        """The faults of the values of the pods and claims of a workload; unreadable parts have none."""
         spec = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
         inner: Any = data
         for name in spec.split("."):
             inner = inner.get(name) if isinstance(inner, Mapping) else None
-        metadata = data.get("metadata")
-        is_stored = isinstance(metadata, Mapping) and metadata.get("creationTimestamp")
-        if not isinstance(inner, Mapping) or (self.of_files and is_stored):
-            inner = {}
+        if not isinstance(inner, Mapping):
+            return []
         claims = inner.get("volumeClaimTemplates")
         templates = [(f"{spec}.template", "Pod", inner.get("template"))]
         templates += [
@@ -113,10 +140,10 @@ class Validation:
             for i, claim in enumerate(claims if isinstance(claims, list) else ())
         ]
         faults = []
-        for path, kind, template in templates:
+        for path, part, template in templates:
             if isinstance(template, Mapping):
                 with suppress(ManifestError):
-                    faults += self.refused(decode_kind(kind, template), f"{path}.")
+                    faults += self.refused_values(decode_kind(part, template), f"{path}.")
         return faults
 
 
@@ -125,7 +152,6 @@ _Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Faults]]"
 
 def _pod_parts(pod: Pod) -> Iterator[_Part]:
     spec = pod.spec
-    yield "spec.nodeSelector", spec.node_selector, _labels
     yield "spec.affinity", spec.affinity, _affinity
     yield "spec.tolerations", spec.tolerations, _tolerations
     yield "spec.topologySpreadConstraints", spec.topology_spread_constraints, _constraints
@@ -135,7 +161,7 @@ def _pod_parts(pod: Pod) -> Iterator[_Part]:
     for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
             yield f"spec.{name}[{index}]", container, _container
-    yield "spec.containers", spec, _host_ports
+    yield "spec", spec, _host_ports
     if len(spec.containers) + len(spec.init_containers) > 1:
         yield "spec.containers", spec.all_containers, _names
     if len(spec.volumes) > 1:
@@ -148,22 +174,29 @@ def _pod_parts(pod: Pod) -> Iterator[_Part]:
 
 def _node_parts(node: Node) -> Iterator[_Part]:
     yield "spec.taints", node.spec.taints, _taints
-    yield "status.allocatable", node.status.allocatable, _amounts
-    yield "status.capacity", node.status.capacity, _amounts
+    yield "status.allocatable", node.status.allocatable, _node_amounts
+    yield "status.capacity", node.status.capacity, _node_amounts
 
 
 _OF_PODS = (
-    "containers init_containers node_selector affinity tolerations topology_spread_constraints overhead"
+    "containers init_containers affinity tolerations topology_spread_constraints overhead"
     " resources volumes host_network"
 )
 _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any], Iterable[_Part]]]] = {
     Pod: (attrgetter(*(f"spec.{name}" for name in _OF_PODS.split())), _pod_parts),
     Node: (attrgetter("spec.taints", "status.allocatable", "status.capacity"), _node_parts),
     PersistentVolume: (
-        lambda item: (item.spec.capacity,),
-        lambda item: [("spec.capacity", item.spec.capacity, _huge)],
+        lambda item: (item.spec.capacity, item.spec.node_affinity),
+        lambda item: [
+            ("spec.capacity", item.spec.capacity, _huge),
+            ("spec.nodeAffinity.required", item.spec.node_affinity, _node_selector),
+        ],
     ),
     PersistentVolumeClaim: (lambda item: (item.spec,), lambda item: [("spec", item.spec, _claim)]),
+    RuntimeClass: (
+        lambda item: (item.scheduling.tolerations,),
+        lambda item: [("scheduling.tolerations", item.scheduling.tolerations, _tolerations)],
+    ),
     ResourceClaim: (
         lambda item: (item.spec.devices,),
         lambda item: [("spec.devices.requests", item.spec.devices.requests, _counts)],
@@ -181,17 +214,11 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
 
 RESOURCES = "cpu, memory, ephemeral-storage, hugepages-SIZE or a name with a domain"
 """The resources of a container."""
-_PORTS = range(1 << 16)
-_NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN = re.compile(rf"(?=.{{1,253}}\Z){_NAME}(\.{_NAME})*")
-_LABEL_NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_KEY = re.compile(rf"((?=[^/]{{1,253}}/){_NAME}(\.{_NAME})*/)?(?=.{{1,63}}\Z){_LABEL_NAME}")
-_VALUE = re.compile(rf"(?=.{{0,63}}\Z)({_LABEL_NAME})?")
 _RESOURCE = re.compile(r"(cpu|memory|ephemeral-storage|hugepages-.*)\Z")
 
 
-def _object_name(name: str, path: str = "metadata.name") -> Faults:
-    if not _SUBDOMAIN.fullmatch(name):
+def _object_name(name: Any, path: str = "metadata.name") -> Faults:
+    if isinstance(name, str) and not SUBDOMAIN.fullmatch(name):
         yield f"{path}: expected lower case letters, digits, - and ., got {shown(name)}"
 
 
@@ -212,6 +239,13 @@ def _amounts(amounts: Quantities, path: str) -> Faults:
             yield f"{path}[{name}]: expected 0 or more, got {shown(str(amount))}"
 
 
+def _node_amounts(amounts: Quantities, path: str) -> Faults:
+    yield from _amounts(amounts, path)
+    for name, amount in amounts.items():
+        if amount.nanos % 10**9 and (name == "pods" or ("/" in name and "kubernetes.io/" not in name)):
+            yield f"{path}[{name}]: expected a whole number, got {shown(str(amount))}"
+
+
 def _counts(requests: tuple[DeviceRequest, ...], path: str) -> Faults:
     for i, request in enumerate(requests):
         for j, ask in enumerate(request.asks):
@@ -222,18 +256,17 @@ def _counts(requests: tuple[DeviceRequest, ...], path: str) -> Faults:
 
 def _container(container: Container, path: str) -> Faults:
     yield from _resources(container.resources, f"{path}.resources")
-    for index, port in enumerate(container.ports):
-        if port.host_port not in _PORTS:
-            yield f"{path}.ports[{index}].hostPort: expected 0 to {_PORTS[-1]}, got {port.host_port}"
+    yield from _names(container.ports, f"{path}.ports")
 
 
 def _resources(resources: ResourceRequirements, path: str) -> Faults:
     for amounts, name in ((resources.requests, "requests"), (resources.limits, "limits")):
         yield from _amounts(amounts, f"{path}.{name}")
         for resource, amount in amounts.items():
-            if "/" not in resource and not _RESOURCE.match(resource):
+            is_extended = "/" in resource and not resource.startswith("requests.")
+            if not KEY.fullmatch(resource) or not (is_extended or _RESOURCE.match(resource)):
                 yield f"{path}.{name}: expected {RESOURCES}, got {shown(resource)}"
-            elif "/" in resource and "kubernetes.io/" not in resource and amount.nanos % 10**9:
+            elif is_extended and "kubernetes.io/" not in resource and amount.nanos % 10**9:
                 yield f"{path}.{name}[{resource}]: expected a whole number, got {shown(str(amount))}"
 
 
@@ -246,18 +279,22 @@ def _whole_pod(spec: PodSpec, path: str) -> Faults:
             yield f"{path}: expected cpu, memory or hugepages-SIZE, got {shown(name)}"
 
 
-def _limits(spec: PodSpec, path: str) -> Faults:
+def limit_faults(spec: PodSpec, path: str = "spec") -> Faults:
     """The faults of requests beside limits, of containers beside the pod as a whole."""
     yield from _bounds(spec.resources, f"{path}.resources")
     for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
             yield from _bounds(container.resources, f"{path}.{name}[{index}].resources")
     resources = spec.resources
-    # Of those that run together at the end; requests are limits by default.
-    needs = dict[str, Quantity]()
-    for container in (*spec.containers, *(init for init in spec.init_containers if init.is_sidecar)):
-        for name, amount in {**container.limits, **container.requests}.items():
-            needs[name] = needs[name] + amount if name in needs else amount
+    # What runs together: each init container after the sidecars before it, at the end all others; requests
+    # are limits by default.
+    running, needs = dict[str, Quantity](), dict[str, Quantity]()
+    goes_on = [container.is_sidecar for container in spec.init_containers] + [True] * len(spec.containers)
+    for container, is_kept in zip((*spec.init_containers, *spec.containers), goes_on, strict=True):
+        own = {**container.limits, **container.requests}
+        total = running | {name: running[name] + own[name] if name in running else own[name] for name in own}
+        running = total if is_kept else running
+        needs |= {name: max(total[name], needs.get(name, total[name])) for name in total}
     for name, amount in {**resources.limits, **resources.requests}.items():
         if name in needs and needs[name].rounded_to_milli() > amount.rounded_to_milli():
             place = f"resources.{'requests' if name in resources.requests else 'limits'}[{name}]"
@@ -286,14 +323,19 @@ def _bounds(resources: ResourceRequirements, path: str) -> Faults:
 
 
 def _host_ports(spec: PodSpec, path: str) -> Faults:
-    ports = [port for container in spec.containers for port in container.ports]
-    numbers = [port.host_port or (port.container_port if spec.host_network else 0) for port in ports]
-    keys = (
-        (port.protocol or "TCP", port.host_ip, number)
-        for port, number in zip(ports, numbers, strict=True)
-        if number
-    )
-    yield from _check_unique(keys, path, "protocol, hostIP and hostPort")
+    groups = [("containers", spec.containers)]
+    groups += [
+        (f"initContainers[{index}]", (container,)) for index, container in enumerate(spec.init_containers)
+    ]
+    for name, containers in groups:
+        keys = []
+        for port in (port for container in containers for port in container.ports):
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if number:
+                keys.append((port.protocol or "TCP", port.host_ip, number))
+            if spec.host_network and name == "containers" and number != port.container_port:
+                yield f"{path}.{name}: expected a hostPort like the containerPort, {port.container_port}, got {number}"
+        yield from _check_unique(keys, f"{path}.{name}", "protocol, hostIP and hostPort")
 
 
 def _claim(spec: PersistentVolumeClaimSpec, path: str) -> Faults:
@@ -307,12 +349,10 @@ def _claim(spec: PersistentVolumeClaimSpec, path: str) -> Faults:
     if storage is None or storage.nanos <= 0:
         amount = "nothing" if storage is None else shown(str(storage))
         yield f"{path}.resources.requests[storage]: expected more than 0, got {amount}"
-    if spec.storage_class_name:
-        yield from _object_name(spec.storage_class_name, f"{path}.storageClassName")
     yield from _selector(spec.selector, f"{path}.selector")
 
 
-def _names(items: Iterable[Container | Volume], path: str) -> Faults:
+def _names(items: Iterable[Container | ContainerPort | Volume], path: str) -> Faults:
     return _check_unique((item.name for item in items if item.name), path, "name")
 
 
@@ -325,39 +365,20 @@ def _check_unique(keys: Iterable[Hashable], path: str, noun: str) -> Faults:
         earlier.add(key)
 
 
-def _key(key: str, path: str, name: str = "key") -> Faults:
-    if not _KEY.fullmatch(key):
-        yield f"{path}.{name}: expected a label's key, got {shown(key) if key else 'nothing'}"
-
-
-def _labels(labels: Map[str], path: str) -> Faults:
-    for key, value in labels.items():
-        if not _KEY.fullmatch(key):
-            yield f"{path}: expected a label's key, got {shown(key)}"
-        if not _VALUE.fullmatch(value):
-            yield f"{path}[{key}]: expected a label's value, got {shown(value)}"
-
-
 # --- taints and tolerations ---------------------------------------------------------------------------------
 
 
 def _taints(taints: tuple[Taint, ...], path: str) -> Faults:
-    for index, taint in enumerate(taints):
-        yield from _key(taint.key, f"{path}[{index}]")
-        if not taint.effect:
-            yield f"{path}[{index}].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got nothing"
     yield from _check_unique(((taint.key, taint.effect) for taint in taints), path, "key and effect")
 
 
 def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Faults:
     for index, toleration in enumerate(tolerations):
-        if toleration.key:
-            yield from _key(toleration.key, f"{path}[{index}]")
-        elif toleration.operator != "Exists":
+        if not toleration.key and toleration.operator != "Exists":
             yield f"{path}[{index}].operator: expected Exists, got {shown(toleration.operator)} without a key"
         if toleration.operator == "Exists" and toleration.value:
             yield f"{path}[{index}].value: expected none, got {shown(toleration.value)} beside Exists"
-        elif not _VALUE.fullmatch(toleration.value):
+        elif not VALUE.fullmatch(toleration.value):
             yield f"{path}[{index}].value: expected a label's value, got {shown(toleration.value)}"
         if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
             yield f"{path}[{index}].effect: expected NoExecute, got {shown(toleration.effect)} beside tolerationSeconds"
@@ -369,16 +390,8 @@ def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Faults:
 def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -> Faults:
     for index, constraint in enumerate(constraints):
         place = f"{path}[{index}]"
-        if constraint.max_skew < 1:
-            yield f"{place}.maxSkew: expected 1 or more, got {constraint.max_skew}"
-        if constraint.min_domains is not None and constraint.min_domains < 1:
-            yield f"{place}.minDomains: expected 1 or more, got {constraint.min_domains}"
         if constraint.min_domains is not None and constraint.when_unsatisfiable == "ScheduleAnyway":
             yield f"{place}.minDomains: expected none beside ScheduleAnyway, got {constraint.min_domains}"
-        if not constraint.when_unsatisfiable:
-            yield f"{place}.whenUnsatisfiable: expected DoNotSchedule or ScheduleAnyway, got nothing"
-        if not constraint.topology_key:
-            yield f"{place}.topologyKey: expected a label's key, got nothing"
         yield from _label_keys(constraint, "match", constraint.match_label_keys, place)
         yield from _selector(constraint.label_selector, f"{place}.labelSelector")
     keys = ((constraint.topology_key, constraint.when_unsatisfiable) for constraint in constraints)
@@ -388,13 +401,9 @@ def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -
 def _affinity(affinity: Affinity, path: str) -> Faults:
     if affinity.node_affinity is not None:
         where = f"{path}.nodeAffinity"
-        required = affinity.node_affinity.required
-        if required is not None and not required.node_selector_terms:
-            yield f"{where}.{_REQUIRED}.nodeSelectorTerms: expected one at least, got none"
-        for index, term in enumerate(() if required is None else required.node_selector_terms):
-            yield from _node_term(term, f"{where}.{_REQUIRED}.nodeSelectorTerms[{index}]")
+        if affinity.node_affinity.required is not None:
+            yield from _node_selector(affinity.node_affinity.required, f"{where}.{_REQUIRED}")
         for index, preference in enumerate(affinity.node_affinity.preferred):
-            yield from _weight(preference.weight, f"{where}.{_PREFERRED}[{index}]")
             yield from _node_term(preference.preference, f"{where}.{_PREFERRED}[{index}].preference")
     for name, pod_affinity in (
         ("podAffinity", affinity.pod_affinity),
@@ -404,17 +413,10 @@ def _affinity(affinity: Affinity, path: str) -> Faults:
             yield from _pod_term(required_term, f"{path}.{name}.{_REQUIRED}[{index}]")
         for index, preferred in enumerate(() if pod_affinity is None else pod_affinity.preferred):
             place = f"{path}.{name}.{_PREFERRED}[{index}]"
-            yield from _weight(preferred.weight, place)
             yield from _pod_term(preferred.pod_affinity_term, f"{place}.podAffinityTerm")
 
 
-def _weight(weight: int, path: str) -> Faults:
-    if weight not in WEIGHTS:
-        yield f"{path}.weight: expected {WEIGHTS[0]} to {WEIGHTS[-1]}, got {weight}"
-
-
 def _pod_term(term: PodAffinityTerm, path: str) -> Faults:
-    yield from _key(term.topology_key, path, "topologyKey")
     yield from _label_keys(term, "match", term.match_label_keys, path)
     yield from _label_keys(term, "mismatch", term.mismatch_label_keys, path)
     both = {*term.match_label_keys}.intersection(term.mismatch_label_keys)
@@ -429,17 +431,21 @@ def _label_keys(
 ) -> Faults:
     if keys and given.label_selector is None:
         yield f"{path}.{word}LabelKeys: expected none without a labelSelector, got {', '.join(keys)}"
-    for index, key in enumerate(keys):
-        yield from _key(key, path, f"{word}LabelKeys[{index}]")
 
 
 # --- selectors ----------------------------------------------------------------------------------------------
 
 
 def _selector(selector: LabelSelector | None, path: str) -> Faults:
-    yield from _labels(selector.match_labels if selector else NO_STRINGS, f"{path}.matchLabels")
     for index, requirement in enumerate(selector.match_expressions if selector else ()):
         yield from _requirement(requirement, f"{path}.matchExpressions[{index}]")
+
+
+def _node_selector(selector: NodeSelector, path: str) -> Faults:
+    if not selector.node_selector_terms:
+        yield f"{path}.nodeSelectorTerms: expected one at least, got none"
+    for index, term in enumerate(selector.node_selector_terms):
+        yield from _node_term(term, f"{path}.nodeSelectorTerms[{index}]")
 
 
 def _node_term(term: NodeSelectorTerm, path: str) -> Faults:
@@ -451,12 +457,11 @@ def _node_term(term: NodeSelectorTerm, path: str) -> Faults:
         if requirement.operator not in ("In", "NotIn") or len(requirement.values) != 1:
             values_text = f"{requirement.operator} with {len(requirement.values)} values"
             yield f"{path}.matchFields[{index}]: expected In or NotIn with one, got {values_text}"
+        for value in requirement.values:
+            yield from _object_name(value, f"{path}.matchFields[{index}].values")
 
 
 def _requirement(requirement: Requirement, path: str) -> Faults:
-    yield from _key(requirement.key, path)
-    if not requirement.operator:
-        yield f"{path}.operator: expected In, NotIn, Exists or DoesNotExist, got nothing"
     if requirement.operator in ("In", "NotIn") and not requirement.values:
         yield f"{path}.values: expected one at least, got none beside {requirement.operator}"
     if requirement.operator in ("Exists", "DoesNotExist") and requirement.values:

@@ -15,33 +15,21 @@ from msgspec.structs import replace
 from ...api.controlplane import (
     ADMISSION_KINDS,
     CLAIMS,
+    Account,
     NewVolumes,
+    accounts_of,
     admit,
-    claim_usage,
     claims_made_for,
     claims_of_volumes,
-    counts,
-    counts_claim,
     exceeded,
-    hard,
     target_node,
     templates_in,
     unspecified,
-    usage,
 )
 from ...api.garbage import no_garbage_collection
 from ...api.load import Loaded
 from ...api.meaning import SelectorError, ServerRules, parse_selector
-from ...api.objects import (
-    ZERO,
-    KubeObject,
-    Node,
-    PersistentVolumeClaim,
-    Pod,
-    Quantity,
-    ResourceQuota,
-    of_kind,
-)
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Quantity, ResourceQuota, of_kind
 from ...api.reading import ResultDocument
 from ...api.record import Amounts, Count, Counts, Names, Record, field
 from ...core.decision import Decision
@@ -56,29 +44,6 @@ from .options import CapacityOptions, NewNodesOptions
 from .podtemplates import PodTemplate, numbers_for, template_of
 
 # --- the question -------------------------------------------------------------------------------------------
-
-
-@attrs.define(eq=False, repr=False)
-class Account:
-    """A quota, and what is used of it."""
-
-    quota: ResourceQuota
-    used: dict[str, Quantity]
-
-    def add(self, amounts: Mapping[str, Quantity]) -> None:
-        """Add *amounts* to what is used of the quota."""
-        self.used |= {
-            name: self.used[name] + quantity for name, quantity in amounts.items() if name in self.used
-        }
-
-    def usage_of(self, item: KubeObject) -> dict[str, Quantity]:
-        """The usage of the quota by *item*; none if the quota does not count it."""
-        if item.namespace == self.quota.namespace:
-            if isinstance(item, Pod) and counts(self.quota, item):
-                return usage(item)
-            if isinstance(item, PersistentVolumeClaim) and counts_claim(self.quota, item):
-                return claim_usage(item)
-        return {}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -153,19 +118,8 @@ class CapacityQuestion:
 
     def gate(self) -> QuotaGate:
         """The API server's admission of copies."""
-        accounts = []
         objects = (*self.existing, *(item for template in self.templates for item in template.objects))
-        quotas = (item for item in of_kind(ResourceQuota, objects) if self.admits)
-        for quota in sorted(quotas, key=lambda quota: quota.key):
-            # Usage that the quota's status lacks is counted over the existing pods and claims.
-            names = hard(quota)
-            used = quota.status.used
-            account = Account(quota, {name: used.get(name, ZERO) for name in names})
-            for item in objects if names.keys() - used.keys() else ():
-                account.add(
-                    {name: quantity for name, quantity in account.usage_of(item).items() if name not in used}
-                )
-            accounts.append(account)
+        accounts = accounts_of(of_kind(ResourceQuota, objects) if self.admits else (), objects)
         refused = []
         charges = []
         for template, reason in zip(self.templates, self.refused, strict=True):

@@ -33,6 +33,7 @@ from ...simulation.evictions import (
     Replacements,
     give_back,
     is_replaced_already,
+    job_of,
     retries_of,
     with_claims,
 )
@@ -165,6 +166,8 @@ class DrainTrial:
             made_again = []
             blocked = []
             for pod in pods:
+                if self.replacements.has_failed(pod):
+                    continue
                 if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                     blocked.append(pod)
                 else:
@@ -213,6 +216,11 @@ class DrainTrial:
                     eviction,
                     f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again",
                 )
+            if self.replacements.has_failed(pod):
+                others = [item for item in self.engine.pods() if job_of(item) == job_of(pod)]
+                for other in others:
+                    if not other.is_terminating:
+                        self.leave(other)
             return []
         eviction.replacement = new_pod.key
         new_pod, claims = with_claims(new_pod, self.engine) if new_pod.spec.resource_claims else (new_pod, [])
@@ -228,10 +236,20 @@ class DrainTrial:
 
     # --- placing --------------------------------------------------------------------------------------------
 
+    def of_running_jobs(self, made_again: MadeAgain) -> MadeAgain:
+        """*made_again* without the pods of Jobs that have failed meanwhile."""
+        kept = []
+        for pod, eviction in made_again:
+            if self.replacements.has_failed(pod):
+                eviction.replacement = None
+            else:
+                kept.append((pod, eviction))
+        return kept
+
     def place(self, made_again: MadeAgain) -> None:
         """Place new pods; those that preempt others are tried once more. The replacements of preempted pods
         follow."""
-        while made_again:
+        while made_again := self.of_running_jobs(made_again):
             eviction_by_uid = {pod.uid: eviction for pod, eviction in made_again}
             pods = [pod for pod, _ in made_again]
             for item in (*new_claims(pods, self.engine), *pods):
@@ -367,7 +385,8 @@ def lose(
         for pod in trial.pods_on(node.name):
             trial.leave(pod)
         trial.run.delete(node)
-    return trial, [entry for pod, name in evicted for entry in trial.replaced(EvictedPod(pod, name, 1))]
+    made_again = [entry for pod, name in evicted for entry in trial.replaced(EvictedPod(pod, name, 1))]
+    return trial, trial.of_running_jobs(made_again)
 
 
 def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:

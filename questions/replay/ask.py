@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from attrs import Factory, evolve, fields_dict, frozen
 
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import JsonObject, KubeObject, Node, Pod
 from ...api.reading import Notice, PathLike, grouped, refuse_unread
 from ...api.view import (
     Chart,
@@ -36,7 +36,15 @@ from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.releases import AUTO, is_auto, judged_as
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.input import GivenScheduler, at_hand, objects_of, paths_among, release_asked, spec_of
+from ...simulation.input import (
+    GivenScheduler,
+    at_hand,
+    objects_of,
+    parts_of,
+    paths_among,
+    release_asked,
+    spec_of,
+)
 from ...simulation.nodesbyuse import grouped as nodes_with
 from ...simulation.nodesbyuse import labels_of, titles_of
 from ...simulation.releasenotes import input_notices
@@ -86,10 +94,11 @@ class ReplayInput:
         options: ReplayOptions,
         release: str | None,
         objects: Iterable[KubeObject] = (),
+        given: Iterable[JsonObject] = (),
         keeps_manifests: bool = False,
     ) -> ReplayInput:
-        """The input in *paths* and *objects*, with the scheduler that *settle* chooses for the nodes. *spec*
-        is a first guess at it.
+        """The input in *paths* and *objects*, which come from the manifests *given*, with the scheduler that
+        *settle* chooses for the nodes. *spec* is a first guess at it.
 
         *release*: as it was asked for, None for the default. Raises
         :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and with ``strict`` for parts of it
@@ -104,7 +113,7 @@ class ReplayInput:
             cron_jobs=options.cron_jobs,
             strict_fields=options.strict,
         )
-        inputs = read_inputs(paths, choice, objects=objects)
+        inputs = read_inputs(paths, choice, objects=objects, given=given)
         spec = settle(inputs.nodes)
         engine = spec.engine(inputs.config_maps)
         notices = [*inputs.warnings, *input_notices(inputs.objects, engine.algorithm, release)]
@@ -262,7 +271,8 @@ def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
         lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first_spec,
         options=options,
         release=release_asked(chosen),
-        objects=objects_of("inputs", inputs, defaults=options.defaults),
+        objects=objects_of("inputs", inputs, defaults=options.defaults, cron_jobs=options.cron_jobs),
+        given=[part for part in parts_of("inputs", inputs) if isinstance(part, Mapping)],
     )
 
 

@@ -13,17 +13,37 @@ from typing import IO
 
 from attrs import Factory, define, evolve, frozen
 
-from ...api.controlplane import ADMISSION_KINDS, admit, with_defaults
+from ...api.controlplane import (
+    ADMISSION_KINDS,
+    WORKLOADS,
+    Scales,
+    admit,
+    expand,
+    first_job,
+    read_workload,
+    scales_of,
+    with_defaults,
+)
 from ...api.garbage import no_garbage_collection
-from ...api.load import REFUSED, Loaded, config_maps, load, made_by_workloads
+from ...api.load import REFUSED, Loaded, config_maps, each_once, load, load_documents, made_by_workloads
 from ...api.meaning import NEWEST_SERVER, ServerRules
-from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, KubeObject, Node, Pod, why_not_waiting
+from ...api.objects import (
+    DEFAULT_SCHEDULER,
+    ON_A_NODE,
+    JsonObject,
+    KubeObject,
+    Node,
+    Pod,
+    of_kind,
+    why_not_waiting,
+)
 from ...api.reading import Document, Notice, Oddities, PathLike, decode, describe, read_documents, shown
 from ...api.reading.formats.files import read_stream
 from ...api.record import Names
 from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError
 from ...framework.schedulerspec import ConfigMaps
+from ...simulation.evictions import is_daemon
 from ...simulation.simulate import CLUSTER, named
 from ..importing import rows
 from .operations import Operation, nodes_of, read_operations
@@ -134,6 +154,10 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
         yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
 
 
+def _comes_later(node: Node) -> bool:
+    return CREATION_TIME in node.annotations
+
+
 # --- all inputs ---------------------------------------------------------------------------------------------
 
 STDIN = "-"
@@ -162,6 +186,27 @@ class InputOptions:
 
 
 @frozen(repr=False)
+class WorkloadManifests:
+    """The manifests of Jobs and DaemonSets whose pods no recording has."""
+
+    jobs: tuple[JsonObject, ...] = ()
+    daemon_sets: tuple[JsonObject, ...] = ()
+    scales: Scales = Factory(dict)
+    """The replicas of the workloads."""
+    rules: tuple[KubeObject, ...] = ()
+    """The objects that admission reads."""
+    server: ServerRules = NEWEST_SERVER
+    defaults: bool = True
+
+    def daemons_for(self, node: Node, pods: Iterable[Pod]) -> Sequence[Pod]:
+        """The pods that DaemonSets make for *node*, which is new, beside those among *pods*."""
+        if not self.daemon_sets:
+            return ()
+        made = expand(self.daemon_sets, [node, *filter(is_daemon, pods)], strict=self.defaults).objects
+        return of_kind(Pod, admit(made, self.rules, server=self.server).objects if self.defaults else made)
+
+
+@frozen(repr=False)
 class Inputs:
     """Events in order of time, and the operations of a scenario, if there is one."""
 
@@ -174,6 +219,7 @@ class Inputs:
     ignored: Mapping[str, int] = Factory(dict)
     warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = Factory(dict)
+    workloads: WorkloadManifests = WorkloadManifests()
 
     @property
     def objects(self) -> list[KubeObject]:
@@ -192,13 +238,15 @@ def read_inputs(
     choice: InputOptions = InputOptions(),
     stdin: IO[bytes] | None = None,
     objects: Iterable[KubeObject] = (),
+    given: Iterable[JsonObject] = (),
 ) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-``
     for standard input.
 
-    *objects* count like those in manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    *objects* count like those in manifests; *given*: the manifests that they come from. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    reader = _Reader(choice, stdin, named(paths), tuple(objects), odd=Oddities(choice.strict_fields))
+    odd = Oddities(choice.strict_fields)
+    reader = _Reader(choice, stdin, named(paths), tuple(objects), tuple(given), odd=odd)
     with no_garbage_collection():
         for path in paths:
             reader.sort(os.fspath(path))
@@ -212,6 +260,7 @@ class _Reader:
     where: str
     """The files that were given, in messages."""
     objects: tuple[KubeObject, ...] = ()
+    given: tuple[JsonObject, ...] = ()
     manifests: list[str] = Factory(list)
     tables: dict[str, str] = Factory(dict)
     """openb's files, by what they list: nodes or pods."""
@@ -294,7 +343,10 @@ class _Reader:
                 keeps_manifests=choice.keeps_manifests,
             )
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
-        expanded = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
+        # DaemonSets make pods for a node once it is there.
+        there = [item for item in loaded.objects if not (isinstance(item, Node) and _comes_later(item))]
+        present = evolve(loaded, objects=tuple(there))
+        expanded = made_by_workloads([present], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *expanded.notices)
         objects = []
         for item in (*loaded.objects, *self.objects, *expanded.objects, *self._traced()):
@@ -317,7 +369,32 @@ class _Reader:
         resources = (*native, *sorted(provided - {*NATIVE, PODS}), PODS)
         notices = tuple(self.odd.notices)
         maps = config_maps([loaded])
-        return Inputs(tuple(events), operations, resources, origin, dict(+self.ignored), notices, maps)
+        manifests = self._manifests(loaded, classes)
+        return Inputs(
+            tuple(events), operations, resources, origin, dict(+self.ignored), notices, maps, manifests
+        )
+
+    def _manifests(self, loaded: Loaded, classes: Sequence[KubeObject]) -> WorkloadManifests:
+        recorded = {
+            (pod.namespace, owner.kind, owner.name)
+            for event in self.events
+            if isinstance(pod := event.item, Pod) and (owner := pod.controller) is not None
+        }
+        given = load_documents((Document(item, "manifest") for item in self.given), defaults=False)
+
+        def of(kind: str) -> tuple[JsonObject, ...]:
+            manifests = each_once((*loaded.raw.get(kind, ()), *given.raw.get(kind, ())))[0]
+            return tuple(item for item in manifests if read_workload(item).place not in recorded)
+
+        choice = self.choice
+        cron_jobs = of("CronJob") if choice.cron_jobs else ()
+        jobs = (*of("Job"), *(first_job(read_workload(item)) for item in cron_jobs))
+        scales = scales_of(
+            item for part in (loaded, given) for kind in WORKLOADS for item in part.raw.get(kind, ())
+        )
+        return WorkloadManifests(
+            jobs, of("DaemonSet"), scales, tuple(classes), choice.server, choice.defaults
+        )
 
     def _why_ignored(self, item: KubeObject) -> str | None:
         """The reason why a pod takes no part: it neither has a node nor waits for one."""
@@ -410,5 +487,6 @@ class _Reader:
         for event in events:
             end = event.lifetime.leaves_at
             lifetime = event.lifetime if end is None else evolve(event.lifetime, leaves_at=since(end))
-            moved.append(evolve(event, time=since(event.time), lifetime=lifetime))
+            time = START if event.time == START else since(event.time)
+            moved.append(evolve(event, time=time, lifetime=lifetime))
         return sorted(moved, key=attrgetter("time")), origin

@@ -3,11 +3,11 @@ evicted or deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from functools import partial
 from types import coroutine
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import Factory, define, field
 from msgspec.structs import replace
@@ -60,8 +60,10 @@ class PodLifecycle:
     """The node that it has or is about to get."""
     scheduled: int | None = None
     is_leaving: bool = False
+    is_done: bool = False
+    """Whether it has run for its time; a failed node says so once it is back."""
     is_awaited: bool = False
-    """Whether its StatefulSet makes another pod once it is gone."""
+    """Whether its StatefulSet or Job makes another pod once it is gone."""
     attempts: int = 0
     message: str = ""
     """The message of the last failed attempt."""
@@ -87,8 +89,24 @@ class PodLifecycle:
         return not self.node
 
 
+class Jobs(Protocol):
+    """A controller of Jobs; pods of other Jobs do not concern it."""
+
+    def came(self, life: PodLifecycle) -> None:
+        """A pod is there."""
+
+    def finished(self, life: PodLifecycle) -> None:
+        """A pod has succeeded."""
+
+    def failed(self, life: PodLifecycle) -> bool:
+        """A pod was evicted, or is gone; whether this concerns the controller."""
+
+    def waits_for(self, pod: Pod) -> bool:
+        """Whether *pod* has failed only once it is gone."""
+
+
 ENOUGH = 3
-"""How many rejections on a cluster that does not change make a pod futile."""
+"""How many rejections, or evictions, on a cluster that does not change make a pod futile."""
 BIND_TIMEOUT = 600.0
 """Seconds that the scheduler waits for a pod's volumes."""
 
@@ -115,12 +133,17 @@ class PodLifecycles(Driver):
     """Whether evicted pods of a controller are replaced, under another name."""
     all: dict[str, PodLifecycle] = Factory(dict)
     """By ``namespace/name``."""
-    failures: dict[str, object] = Factory(dict)
-    """Node -> the failure that it has not recovered from: its kubelet does not end evicted pods."""
+    failures: set[str] = Factory(set)
+    """Nodes that have failed and are not back: their kubelets do not end evicted pods."""
     replacements: dict[str, int] = Factory(dict)
     """Every pod that ever existed -> the number of its replacements."""
     waiting_on_permit: int = 0
     """The number of pods that wait on Permit."""
+    waiting_drains: int = 0
+    """The number of drains that wait for budgets."""
+    jobs: Jobs | None = None
+    placed: Callable[[PodLifecycle], None] = field(default=lambda life: None)
+    """Called with each pod that is bound, comes with a node, or changes there."""
 
     # --- coming ---------------------------------------------------------------------------------------------
 
@@ -138,6 +161,8 @@ class PodLifecycles(Driver):
         requested = cluster.ledger.vector(template.footprint)
         life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, requested, root or pod)
         self.replacements.setdefault(key, 0)
+        if self.jobs is not None:
+            self.jobs.came(life)
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
@@ -145,6 +170,7 @@ class PodLifecycles(Driver):
         if pod.spec.node_name:
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, requested)
+            self.placed(life)
             self._run(life)
         else:
             if template.requests != template.footprint:
@@ -171,6 +197,7 @@ class PodLifecycles(Driver):
                 life.requests = cluster.ledger.vector(template.footprint)
                 if life.node:
                     cluster.ledger.place(life.key, life.node, life.requests)
+                    self.placed(life)
                 else:
                     cluster.ledger.wait(life.key, cluster.ledger.vector(template.requests))
 
@@ -256,7 +283,12 @@ class PodLifecycles(Driver):
     def is_futile(self, life: PodLifecycle) -> bool:
         """Whether a pod was rejected again and again, and nothing but the ends of such waits is to come."""
         is_same = life.rejected_at == self.state.lasting_changes
-        return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.waiting_on_permit
+        return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.idle_tasks
+
+    @property
+    def idle_tasks(self) -> int:
+        """The number of tasks that change nothing by themselves."""
+        return self.waiting_on_permit + self.waiting_drains
 
     async def allowed(self, attempt: Attempt) -> None:
         cluster = self.state
@@ -296,6 +328,7 @@ class PodLifecycles(Driver):
         # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
         cluster.write(pod.bound_to(life.node))
         cluster.note(PodOnNode(event="Bound", pod=life.key, node=life.node))
+        self.placed(life)
         cluster.later(cluster.delays.startup, partial(self._run, life))
         return None
 
@@ -411,7 +444,12 @@ class PodLifecycles(Driver):
             cluster.write(started)
         cluster.note(PodOnNode(event="Started", pod=life.key, node=life.node))
         if life.lifetime.runs_for is not None:
-            cluster.later(life.lifetime.runs_for, partial(self.finish, life))
+            cluster.later(life.lifetime.runs_for, partial(self._run_out, life))
+
+    def _run_out(self, life: PodLifecycle) -> None:
+        life.is_done = True
+        if life.node not in self.failures:
+            self.finish(life)
 
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
@@ -430,26 +468,34 @@ class PodLifecycles(Driver):
             self.state.note(PodPreempted(pod=life.key, node=life.node, by=by))
         else:
             self.state.note(PodEvicted(pod=life.key, node=life.node, reason=reason))
-        kind = self._replacing_kind(life.original)
-        life.is_awaited = kind == SAME_NAME
+        life.is_awaited = self._is_awaited(life)
         self._leave(life, ends=life.node not in self.failures)
-        if kind and not life.is_awaited:
+        if self._replacing_kind(life.original) and not life.is_awaited:
             self._replace(life)
 
     def end_deleted(self, life: PodLifecycle, *, ends: bool) -> None:
         """End a pod whose deletion began before the replay, or keep it while its node does not answer."""
-        life.is_awaited = self._replacing_kind(life.original) == SAME_NAME
+        life.is_awaited = self._is_awaited(life)
         self._leave(life, ends=ends)
+
+    def _is_awaited(self, life: PodLifecycle) -> bool:
+        kind = self._replacing_kind(life.original)
+        waits = self.jobs is not None and self.jobs.waits_for(life.original)
+        return kind == SAME_NAME or bool(kind and waits)
+
+    def is_ours(self, root: Pod) -> bool:
+        """Whether pods like *root* wait here, not for another scheduler."""
+        return root.scheduler_name in self.state.engine.scheduler_names(self.state.scheduler_name)
 
     def _replacing_kind(self, root: Pod) -> str:
         owner = root.controller
-        # Another scheduler's pods do not wait here.
-        is_ours = root.scheduler_name in self.state.engine.scheduler_names(self.state.scheduler_name)
-        is_replaced = self.recreate and is_ours and not stays_with_node(root)
+        is_replaced = self.recreate and self.is_ours(root) and not stays_with_node(root)
         return owner.kind if owner is not None and is_replaced else ""
 
     def _replace(self, life: PodLifecycle) -> None:
         root = life.original
+        if self.jobs is not None and self.jobs.failed(life):
+            return
         self.replacements[root.key] += 1
         again = f"-again{self.replacements[root.key]}"
         uid = root.metadata.uid and root.metadata.uid + again
@@ -468,10 +514,13 @@ class PodLifecycles(Driver):
         self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
     def let_go(self, node: str, delay: float) -> None:
-        """End the pods after *delay* that were evicted from *node* while it did not answer."""
-        for life in self.all.values():
-            if life.is_leaving and life.node == node:
+        """End the pods that finished on *node* while it did not answer, and after *delay* those that were
+        evicted from it."""
+        for life in [life for life in self.all.values() if life.node == node]:
+            if life.is_leaving:
                 self.state.later(delay, partial(self._remove, life))
+            elif life.is_done and self.state.node(node) is not None:
+                self.finish(life)
 
     def finish(self, life: PodLifecycle) -> None:
         """A pod ends by itself; one that is not bound yet is deleted."""
@@ -480,6 +529,8 @@ class PodLifecycles(Driver):
         pod = self.state.pod(life.key)
         if pod is not None and pod.node_name:
             self._remove(life, PodOnNode(event="Finished", pod=life.key, node=life.node))
+            if self.jobs is not None:
+                self.jobs.finished(life)
         else:
             self.delete(life)
 

@@ -11,8 +11,6 @@ import numpy as np
 from attrs import Factory, define, field
 from msgspec.structs import replace
 
-from ...api.controlplane import DEFAULT_TOLERATIONS
-from ...api.meaning import toleration_tolerates
 from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...core.arrays import Batch
 from ...core.decision import Decision
@@ -20,9 +18,25 @@ from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
-from ...simulation.evictions import is_mirror, stays_with_node
-from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, START, UPDATE, Event, Inputs, Lifetime
+from ...simulation.evictions import stays_with_node
+from .controllers import JobController
+from .disruptions import DisruptionController
+from .inputs import (
+    ADD,
+    DELETE,
+    DRAIN,
+    EVER,
+    FAIL,
+    RECOVER,
+    START,
+    UPDATE,
+    Event,
+    Inputs,
+    Lifetime,
+    WorkloadManifests,
+)
 from .journal import BarrierGivenUp, NodeEvent, OperationBegun
+from .nodelifecycle import NO_EXECUTE, UNREACHABLE, NodeLifecycle
 from .operations import Operation, renamed
 from .podlifecycles import PodLifecycle, PodLifecycles, resume
 from .simulatedcluster import Delays, SimulatedCluster
@@ -30,14 +44,9 @@ from .volumecontroller import VolumeController
 
 # --- events from outside ------------------------------------------------------------------------------------
 
-# Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there;
-# ``kubectl drain``.
+# Upstream: ``kubectl drain``; of failed nodes: nodelifecycle.py.
 
 
-UNREACHABLE = (
-    Taint(key="node.kubernetes.io/unreachable", effect="NoSchedule"),
-    Taint(key="node.kubernetes.io/unreachable", effect="NoExecute"),
-)
 OURS = {UNSCHEDULABLE, *UNREACHABLE}
 ORPHANED = 60.0
 """Seconds until the pods of a deleted node are collected. Upstream: pkg/controller/podgc/gc_controller.go."""
@@ -50,6 +59,9 @@ class ExternalEvents:
     cluster: SimulatedCluster
     pods: PodLifecycles
     volumes: VolumeController
+    nodes: NodeLifecycle
+    workloads: WorkloadManifests
+    disruptions: DisruptionController
 
     def apply(self, event: Event) -> None:
         """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not
@@ -61,7 +73,11 @@ class ExternalEvents:
             if event.verb in (ADD, UPDATE):
                 if (event.where or event.time > 0) and current is None:
                     cluster.note(NodeEvent(event="NodeAdded", node=item.name))
-                cluster.put(item)
+                self._put_node(current, item)
+                # What was there from the start has its pods.
+                places = [None if node is None else (node.spec, node.labels) for node in (current, item)]
+                if event.time != START and places[0] != places[1]:
+                    self._make_daemons(item)
                 return
             if current is None:
                 raise ManifestError(
@@ -82,14 +98,38 @@ class ExternalEvents:
         elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
 
+    def _put_node(self, current: Node | None, node: Node) -> None:
+        """A node comes or changes; with the taint of a node that does not answer, it has failed."""
+        self.cluster.put(node)
+        if NO_EXECUTE in node.spec.taints:
+            self.pods.failures.add(node.name)
+        elif current is not None and NO_EXECUTE in current.spec.taints:
+            self._is_back(node)
+        if current is None:
+            self.nodes.forget(node)
+        self.nodes.changed(current, node)
+
+    def _make_daemons(self, node: Node) -> None:
+        if self.workloads.daemon_sets:
+            pods = filter(None, map(self.cluster.pod, self.pods.all))
+            for pod in self.workloads.daemons_for(node, pods):
+                self.pods.arrive(pod, EVER)
+
+    def _is_back(self, node: Node) -> None:
+        if node.name in self.pods.failures:
+            self.pods.failures.remove(node.name)
+            self.nodes.forget(node)
+        self.pods.let_go(node.name, self.cluster.delays.termination)
+
     def _end_deleted(self, life: PodLifecycle) -> None:
-        node = self.cluster.node(life.node)
-        self.pods.end_deleted(life, ends=node is None or UNREACHABLE[1] not in node.spec.taints)
+        self.pods.end_deleted(life, ends=life.node not in self.pods.failures)
 
     def create(self, item: KubeObject) -> None:
         """Create or change an object other than a pod."""
         self.volumes.put(item)
         self.volumes.reconcile()
+        if isinstance(item, Node):
+            self._make_daemons(item)
 
     def delete(self, item: KubeObject) -> None:
         """Delete an object."""
@@ -105,44 +145,22 @@ class ExternalEvents:
     # --- nodes ----------------------------------------------------------------------------------------------
 
     def drain(self, node: Node) -> None:
-        """Cordon the node and evict its pods, except those of DaemonSets and static ones, regardless of
-        budgets."""
+        """Cordon the node and evict its pods as budgets allow it, except those of DaemonSets and static
+        ones."""
         self._change(node, "NodeDrained", (*node.spec.taints, UNSCHEDULABLE), unschedulable=True)
-        for life in self._pods_on(node.name):
-            if not stays_with_node(life.original):
-                self.pods.evict(life, reason="node drained")
+        lives = self._pods_on(node.name)
+        self.disruptions.drain([life for life in lives if not stays_with_node(life.original)])
 
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
-        self._change(node, "NodeFailed", (*node.spec.taints, *UNREACHABLE), ready="Unknown")
-        failures = self.pods.failures
-        if node.name in failures:
-            return
-        failures[node.name] = failure = object()
-        for life in self._pods_on(node.name):
-            pod = self.cluster.pod(life.key)
-            if pod is None or is_mirror(pod):  # its kubelet lets it tolerate everything
-                continue
-            # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
-            # pkg/apis/core/v1/helper/helpers.go.
-            # What every pod gets is the flag of an API server, whose place the option takes.
-            delays = (
-                self.cluster.delays.failure
-                if toleration in DEFAULT_TOLERATIONS
-                else toleration.toleration_seconds
-                for toleration in pod.spec.tolerations
-                if toleration_tolerates(toleration, UNREACHABLE[1])
-            )
-            delay = next(delays, self.cluster.delays.failure)
-            if delay is not None:
-                self._evict_later(
-                    life, max(delay, 0), "node failed", lambda name: failures.get(name) is failure
-                )
+        self._change(node, "NodeFailed", (*node.spec.taints, UNREACHABLE[0]), ready="Unknown")
+        if node.name not in self.pods.failures:
+            self.pods.failures.add(node.name)
+            self.nodes.fail(node)
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
-        self.pods.failures.pop(node.name, None)
-        self.pods.let_go(node.name, self.cluster.delays.termination)
+        self._is_back(node)
         taints = tuple(taint for taint in node.spec.taints if taint not in OURS)
         self._change(node, "NodeRecovered", taints, unschedulable=False, ready="True")
 
@@ -163,29 +181,26 @@ class ExternalEvents:
             for condition in node.status.conditions
         )
         spec = replace(node.spec, taints=tuple(dict.fromkeys(taints)), **changes)
-        self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=conditions)))
+        changed = replace(node, spec=spec, status=replace(node.status, conditions=conditions))
+        self.cluster.write(changed)
+        self.nodes.changed(node, changed)
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
         self.cluster.note(NodeEvent(event="NodeDeleted", node=node.name))
-        self.pods.failures.pop(node.name, None)
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
+        self.pods.failures.discard(node.name)
+        self.nodes.remove(node)
         delay = min(self.cluster.delays.failure, ORPHANED)
         self.pods.let_go(node.name, delay)
         for life in pods:
-            self._evict_later(life, delay, "node deleted", lambda name: self.cluster.node(name) is None)
+            self.cluster.later(delay, partial(self._collect, life))
 
-    def _evict_later(
-        self, life: PodLifecycle, seconds: float, reason: str, still: Callable[[str], bool]
-    ) -> None:
-        """Evict a pod after *seconds*, if *still* holds for the node that it has by then."""
-
-        def evict() -> None:
-            if still(life.node):
-                self.pods.evict(life, reason=reason)
-
-        self.cluster.later(seconds, evict)
+    def _collect(self, life: PodLifecycle) -> None:
+        """Evict a pod whose node is gone."""
+        if self.cluster.node(life.node) is None:
+            self.pods.evict(life, reason="node deleted")
 
     def _pods_on(self, name: str) -> list[PodLifecycle]:
         return [life for life in self.pods.all.values() if life.node == name]
@@ -398,6 +413,7 @@ class Replay:
     cluster: SimulatedCluster = field(init=False)
     pods: PodLifecycles = field(init=False)
     outside: ExternalEvents = field(init=False)
+    disruptions: DisruptionController = field(init=False)
     workload: ChurnWorkload = field(init=False)
     _free_at: int = 0
     """When the scheduler can begin its next cycle."""
@@ -410,7 +426,14 @@ class Replay:
         )
         volumes = VolumeController(self.cluster)
         self.pods = PodLifecycles(self.cluster, volumes, self.recreate)
-        self.outside = ExternalEvents(self.cluster, self.pods, volumes)
+        nodes = NodeLifecycle(self.cluster, self.pods, lambda: self._awaits_events)
+        self.pods.placed = nodes.placed
+        self.pods.jobs = JobController.of(self.pods, inputs.workloads.jobs)
+        scales = inputs.workloads.scales
+        self.disruptions = DisruptionController(self.pods, scales, lambda: self._awaits_events)
+        self.outside = ExternalEvents(
+            self.cluster, self.pods, volumes, nodes, inputs.workloads, self.disruptions
+        )
         self.workload = ChurnWorkload(inputs.operations, self.cluster, self.pods, self.outside)
 
     @property
@@ -468,9 +491,7 @@ class Replay:
             # it is being bound.
             if life is None or not life.waits or item.pod.is_terminating:
                 cluster.queue.done(item.pod)
-            elif (
-                self.position == len(events) and self.workload.deadline is None and self.pods.is_futile(life)
-            ):
+            elif not self._awaits_events and self.pods.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
                 cluster.queue.add_unschedulable(item, cluster.queue.cycle)
                 life.tried_at = cluster.changes
@@ -484,6 +505,10 @@ class Replay:
             return False
         self._pass_time(next_time)
         return True
+
+    @property
+    def _awaits_events(self) -> bool:
+        return self.position < len(self.inputs.events) or self.workload.deadline is not None
 
     def _pass_time(self, time: int) -> None:
         cluster = self.cluster
@@ -521,6 +546,7 @@ class Replay:
         """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision
         is repeated."""
         life = self.pods.all[pod.key]
+        self.disruptions.count()
         if life.is_hopeless and life.tried_at == self.cluster.changes and not self.engine.nominations:
             return self.engine.repeat(pod, life.message)
         decision = self.engine.schedule(pod, details=False)

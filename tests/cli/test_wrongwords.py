@@ -35,7 +35,7 @@ FILES = {
     "map.yaml": [manifest("ConfigMap", "x")],
     "good.yaml": [node("a"), pod("one")],
     "bad.yaml": [[{"opcode": "createNode"}]],
-    "daemons.yaml": [manifest("DaemonSet", "agent", apiVersion="apps/v1", spec={"template": pod("x")})],
+    "daemons.yaml": [manifest("DaemonSet", "agent", apiVersion="apps/v1beta1", spec={"template": pod("x")})],
     "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n',
     "pods.csv": "name,cpu_milli\n",
     "good.csv": "a,b\n",

@@ -236,7 +236,8 @@ def test_five_domains_are_named():
 
 def counting(**spec):
     """The failures of a pod whose containers request 1 cpu, with more in *spec*, on a node of 2."""
-    return causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="1", **spec)])
+    runtime = manifests.manifest("RuntimeClass", "r", overhead={"podFixed": {"cpu": "3"}})
+    return causes([manifests.node("a", cpu="2"), runtime, manifests.pod("asked", cpu="1", **spec)])
 
 
 def test_what_makes_the_amount():
@@ -250,7 +251,7 @@ def test_what_makes_the_amount():
     assert counting(resources={"requests": {"cpu": "3"}}) == [
         "request 3 cpu, for the pod as a whole (spec.resources)"
     ]
-    assert counting(overhead={"cpu": "3"}) == ["request 4 cpu, for the overhead of its RuntimeClass"]
+    assert counting(runtimeClassName="r") == ["request 4 cpu, for the overhead of its RuntimeClass"]
     assert causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="3")]) == []
 
 

@@ -105,9 +105,9 @@ def test_lists_of_some_pods(tmp_path):
     assert "its claim" not in told
 
 
-def test_a_used_up_quota_is_told(tmp_path):
-    """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods
-    that are there fit."""
+def test_quotas_refuse_new_pods(tmp_path):
+    """Pods that a Deployment lacks since a quota is used up are refused, as no scheduler sees them; pods that
+    are there fit."""
     amounts = {"requests.cpu": "1"}
     quota = manifest(
         "ResourceQuota",
@@ -126,11 +126,10 @@ def test_a_used_up_quota_is_told(tmp_path):
     )
     path = tmp_path / "dump.json"
     path.write_text(dumped([{**NODE, "spec": {}}, quota, web]))
-    told = ran("simulate", str(path), *RELEASE, status=(0, 1)).err
-    assert (
-        "and 1 more: the API server would refuse it (exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1,"
-        in told
-    )
+    refusal = "exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1, limited: requests.cpu=1"
+    answer = ran("simulate", str(path), "-o", "json", *RELEASE, status=(0, 1))
+    assert f"and 1 more: refused by the API server: {refusal}" in answer.err
+    assert len(answer.document["pods"]) == 1
     there = pod("there", containers=[container])
     there["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
     quota["status"]["used"] = amounts

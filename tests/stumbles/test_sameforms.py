@@ -108,12 +108,14 @@ def test_names_have_any_character():
     """The separator of a table's columns is plain text in the names of resources and nodes."""
     odd = "hugepages-a|b; c=d {e}"
     nodes = [manifests.node(name, allocatable={odd: 4}) for name in ("a", f"b {odd}")]
-    pod = manifests.pod(requests={odd: 1})
+    stored = {"creationTimestamp": "2024-01-01T00:00:00Z"}
+    pod = manifests.pod(requests={odd: 1}, metadata=stored)
     for found in (
         kubeclassic.simulate([*nodes, pod], "1.34"),
         kubeclassic.capacity([*nodes, pod], pod=pod, scheduler="1.34"),
         kubeclassic.add_nodes(
-            [nodes[0], *(manifests.pod(f"p{at}", requests={odd: 3}) for at in "12")], nodes[1:]
+            [nodes[0], *(manifests.pod(f"p{at}", requests={odd: 3}, metadata=stored) for at in "12")],
+            nodes[1:],
         ),
         kubeclassic.explain([*nodes, pod], "web", "1.34"),
     ):

@@ -91,7 +91,7 @@ NEVER_STORED = {
     ),
     f"affinity: {{nodeAffinity: {{{NODE_TERMS % '{matchExpressions: [{key: a}]}'}}}}}": (
         "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator: "
-        "expected In, NotIn, Exists or DoesNotExist, got nothing"
+        "expected In, NotIn, Exists, DoesNotExist, Gt or Lt, got nothing"
     ),
     "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}]": (
         "topologySpreadConstraints[0].minDomains: expected none beside ScheduleAnyway, got 2"
@@ -201,7 +201,7 @@ def test_claims_to_storage_that_no_api_server_has(name, spec, wanted, stored, tm
         ("exactly: {deviceClassName: gpu, count: -1}", "exactly.count: expected 1 or more, got -1"),
         ("deviceClassName: gpu, count: -1", "exactly.count: expected 1 or more, got -1"),
         (
-            "firstAvailable: [{name: a}, {name: b, count: -2}]",
+            "firstAvailable: [{name: a, deviceClassName: gpu}, {name: b, deviceClassName: gpu, count: -2}]",
             "firstAvailable[1].count: expected 1 or more, got -2",
         ),
         ("exactly: {deviceClassName: gpu, count: 0}", None),

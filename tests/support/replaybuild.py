@@ -2,7 +2,16 @@
 
 import json
 
-from kubeclassic.questions.replay.inputs import ADD, EVER, START, Event, Inputs, Lifetime, read_inputs
+from kubeclassic.questions.replay.inputs import (
+    ADD,
+    EVER,
+    START,
+    Event,
+    Inputs,
+    Lifetime,
+    WorkloadManifests,
+    read_inputs,
+)
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for
@@ -24,16 +33,16 @@ def at(time, item, verb=ADD, *, runs=None):
     return Event(time, verb, item, "test", EVER if runs is None else Lifetime(runs_for=runs))
 
 
-def replay(*events, release="1.16", until=None, config=None, **delays):
-    """A replay of *events* in their order."""
-    return of_engine(engine(release, **config or {}), *events, until=until, **delays)
+def replay(*events, release="1.16", until=None, config=None, jobs=(), **delays):
+    """A replay of *events* in their order; *jobs*: manifests."""
+    return of_engine(engine(release, **config or {}), *events, until=until, jobs=jobs, **delays)
 
 
-def of_engine(made, *events, until=None, **delays):
+def of_engine(made, *events, until=None, jobs=(), **delays):
     """A replay of *events* by the scheduler *made*."""
-    return Replay(
-        Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until
-    )
+    manifests = WorkloadManifests(tuple(jobs))
+    inputs = Inputs(tuple(events), resources=("cpu", "memory", "pods"), workloads=manifests)
+    return Replay(inputs, made, Delays(**delays), until=until)
 
 
 def asking(name, cpu="1", **more):

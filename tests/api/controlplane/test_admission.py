@@ -4,6 +4,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from kubeclassic.algorithmprovider.gates import server_rules
 from kubeclassic.api.controlplane import DEFAULT_TOLERATIONS, admit, affinity_terms, with_defaults
 from kubeclassic.api.meaning import ServerRules
 from kubeclassic.api.objects import (
@@ -17,6 +18,8 @@ from kubeclassic.api.objects import (
     StorageClass,
 )
 from kubeclassic.api.reading.decode import decode
+from kubeclassic.framework.releases import find_any_release
+from tests.support import manifests
 
 
 def priority_class(name, value, default=False, policy=None):
@@ -122,8 +125,7 @@ def test_created_pods_stay():
             "{name: p, namespace: shop}",
             "",
             {"cpu": "1", "memory": "2Gi"},
-            'spec.containers[0].resources.requests: Invalid value: "2Gi": must be less than or equal to memory'
-            " limit of 1Gi",
+            'spec.containers[0].resources.requests[memory]: expected at most the limit, 1Gi, got "2Gi"',
         ),
     ],
 )
@@ -304,6 +306,11 @@ scheduling: {nodeSelector: {runtime: kata}, tolerations: [{key: kata, operator: 
             True,
             "conflict: runtimeClass.scheduling.nodeSelector[runtime] = kata; pod.spec.nodeSelector[runtime] = runc",
         ),
+        (
+            {"overhead": {"cpu": "1"}, "runtimeClassName": None},
+            True,
+            "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+        ),
     ],
 )
 def test_runtime_classes(spec, reads, outcome):
@@ -322,6 +329,40 @@ def test_runtime_classes(spec, reads, outcome):
     cpu = made.overhead.get("cpu")
     tolerations = [item.key for item in made.tolerations if item not in DEFAULT_TOLERATIONS]
     assert (cpu and str(cpu), dict(made.node_selector), tolerations) == outcome
+
+
+# --- Huge pages ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "limits, fault, older",
+    [
+        ({"cpu": "1", "hugepages-2Mi": "4Mi"}, None, None),
+        ({"hugepages-2Mi": "4Mi"}, "HugePages require cpu or memory", "HugePages require cpu or memory"),
+        (
+            {"cpu": "1", "hugepages-2Mi": "3Mi"},
+            '"3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+            None,
+        ),
+        (
+            {"cpu": "1", "hugepages-big": "4Mi"},
+            '"4Mi": 4Mi is not positive integer multiple of hugepages-big',
+            None,
+        ),
+    ],
+)
+def test_huge_pages(limits, fault, older):
+    """A pod with huge pages has cpu or memory, too, which a LimitRange may give; newer servers ask for whole
+    pages. What runs already is taken as it is."""
+    pod = with_defaults(decode(manifests.pod("p", limits=limits)))
+    for wanted, server in ((fault, ServerRules()), (older, ServerRules(asks_for_whole_pages=False))):
+        refused = [reason for _, reason in admit([pod], server=server).refused]
+        assert [reason.partition(": ")[2] for reason in refused] == ([wanted] if wanted else [])
+    running = with_defaults(decode(manifests.pod("p", limits=limits, on="a", overhead={"cpu": "1"})))
+    assert not admit([running]).refused
+    bounds = {"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]}
+    given = with_defaults(decode(manifests.manifest("LimitRange", "l", namespace="default", spec=bounds)))
+    assert bool(admit([pod], [given]).refused) == (fault != older)
 
 
 # --- Label keys ---------------------------------------------------------------------------------------------
@@ -355,6 +396,14 @@ def test_label_keys(merges, wanted):
     assert once == again
     (spread,) = once.spec.topology_spread_constraints
     assert [part.key for part in spread.label_selector.match_expressions] == wanted[:2]
+    twice = {**term, "labelSelector": {"matchLabels": {"hash": "h"}}}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": twice}]}
+    for more in (
+        {"topologySpreadConstraints": [{**constraints[0], **twice}]},
+        {"affinity": {"podAffinity": preferred}},
+    ):
+        given = decode({"kind": "Pod", "metadata": metadata, "spec": {**spec, **more}})
+        assert bool(admit([given], server=server).refused) == merges
     selectors = [item.label_selector for item in affinity_terms(once)]
     assert selectors.count(None) == 2
     for selector in filter(None, selectors):
@@ -363,3 +412,26 @@ def test_label_keys(merges, wanted):
             ("In", "h"),
             ("NotIn", "t"),
         ][: len(wanted) - 1]
+
+
+# --- gates --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "release, keeps, refuses",
+    [("1.19", True, True), ("1.20", True, True), ("1.21", True, False), ("1.28", False, False), ("1.29", True, False)],
+)  # fmt: skip
+def test_fields_behind_gates(release, keeps, refuses):
+    """Servers drop restart policies of init containers (1.28, with a notice) and refuse ephemeral volumes (to
+    1.20) while their gates are off."""
+    server = server_rules(find_any_release(release), {})
+    spec = {"initContainers": [{"name": "i", "restartPolicy": "Always"}]}
+    result = admit([decode(manifests.pod("a", **spec), "x", strict=False)], server=server)
+    (pod,) = result.objects
+    assert [container.is_sidecar for container in pod.spec.init_containers] == [keeps]
+    assert [notice.where for notice in result.notices] == ([] if keeps else ["Pod default/a"])
+    volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+    refused = admit([decode(manifests.pod("b", volumes=[volume]), "x", strict=False)], server=server).refused
+    assert [reason for _, reason in refused] == [
+        "spec.volumes: Required value: must specify a volume type"
+    ] * refuses

@@ -5,13 +5,15 @@ import gzip
 import json
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from kubeclassic.api.controlplane import completion_index, expand
 from kubeclassic.api.load import load, load_documents, made_by_workloads, take_in
-from kubeclassic.api.meaning import parse_selector
+from kubeclassic.api.meaning import parse_selector, zone_of
 from kubeclassic.api.objects import (
     BIND_COMPLETED,
     PersistentVolumeClaim,
@@ -22,12 +24,14 @@ from kubeclassic.api.objects import (
 )
 from kubeclassic.api.reading import Document
 from kubeclassic.api.reading.decode import decode
+from kubeclassic.core.queue.backoff import SECOND
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.releases import framework_release
+from kubeclassic.questions.replay.nodelifecycle import NO_EXECUTE
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.evictions import Budgets, DrainFlags
 from tests.support.build import node
-from tests.support.replaybuild import of_event, played, replay, there
+from tests.support.replaybuild import at, of_event, played, replay, there
 
 FOLDER = Path(__file__).parent / "recorded"
 HASHES = {
@@ -159,6 +163,70 @@ def test_drains_and_evictions():
                 budgets.take(pod)
 
 
+# --- Over time ----------------------------------------------------------------------------------------------
+
+
+def test_jobs_whose_pods_finish_or_are_evicted():
+    """In a replay a Job has as many pods as its controller gives it, of the same indexes, at the same
+    times."""
+    different = []
+    for number, case in enumerate(recorded("jobs")):
+        (job,) = case["objects"]
+        big = node("n0", cpu="100", pods="100")
+        made = replay(*there(big, *expand([job]).objects), release="1.36", until=case["until"], jobs=[job])
+        found = []
+
+        def running(made=made):
+            lives = [life for life in made.pods.all.values() if not life.is_leaving]
+            return sorted(lives, key=lambda life: (completion_index(life.original), life.arrived))
+
+        def happen(verb, which, made=made, running=running):
+            if lives := running():
+                life = lives[which % len(lives)]
+                made.pods.finish(life) if verb == "finish" else made.pods.evict(life, "x")
+
+        for time, verb, which in case["events"]:
+            made.cluster.agenda.put(time * SECOND, partial(happen, verb, which))
+        for time in made.run():
+            indexes = [completion_index(life.original) for life in running()]
+            found.append([time, indexes if max(indexes, default=-1) >= 0 else len(indexes)])
+        if states(found) != case["pods"]:
+            different.append(number)
+    assert different == []
+
+
+def states(found):
+    """The state after each time of *found* at which it changed."""
+    last = dict(found)
+    changed = []
+    for time, state in last.items():
+        if not changed or changed[-1][1] != state:
+            changed.append([time, state])
+    return changed
+
+
+def test_taints_of_failed_nodes():
+    """In a replay nodes of each zone are tainted, and no longer are, at the times at which the controller
+    does it."""
+    different = []
+    for number, case in enumerate(recorded("disruptions")):
+        nodes = {item.name: item for item in map(decode, case["objects"])}
+        events = [at(time, nodes[name], verb) for time, verb, name in case["events"]]
+        made = replay(*there(*nodes.values()), *events, release="1.36", until=case["until"])
+        found = []
+        tainted = dict.fromkeys(nodes, False)
+        for time in made.run():
+            for name in nodes:
+                current = made.cluster.node(name)
+                is_tainted = current is not None and NO_EXECUTE in current.spec.taints
+                if current is not None and is_tainted != tainted[name]:
+                    found.append([time, zone_of(current.labels), is_tainted])
+                tainted[name] = is_tainted
+        if sorted(found) != case["changes"]:
+            different.append(number)
+    assert different == []
+
+
 # --- Admission ----------------------------------------------------------------------------------------------
 
 
@@ -174,13 +242,33 @@ def test_admission(tmp_path):
         with suppress(ManifestError):
             loaded = load([file])
             inventory = take_in([loaded], whole=True)
-            is_told = any("would refuse it" in notice.what for notice in loaded.warnings)
+            subject = f"{given['kind']} default/{given['metadata']['name']}"
+            is_told = any(
+                "would refuse it" in notice.what and notice.subject == subject for notice in loaded.warnings
+            )
             if not (is_told or inventory.refused):
                 name = given["metadata"]["name"]
                 stored = next(item.spec for item in inventory.objects if item.name == name)
         spec = case["stored"]
         wanted = None if spec is None else decode({**given, "spec": spec}).spec
         if preempting(stored) != preempting(wanted):
+            different.append(number)
+    assert different == []
+
+
+def test_refusals(tmp_path):
+    """New objects of any kind are taken or refused as by the API server."""
+    different = []
+    file = tmp_path / "case.json"
+    for number, case in enumerate(recorded("refusals")):
+        file.write_text(json.dumps({"kind": "List", "items": case["objects"]}))
+        is_refused = True
+        with suppress(ManifestError):
+            loaded = load([file])
+            inventory = take_in([loaded], whole=True)
+            is_told = any("would refuse it" in notice.what for notice in loaded.warnings)
+            is_refused = is_told or bool(inventory.refused)
+        if is_refused != case["refused"]:
             different.append(number)
     assert different == []
 

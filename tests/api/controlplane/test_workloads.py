@@ -74,10 +74,17 @@ def nodes(*given):
 # --- Replicas -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
-def test_pods_of_the_template(kind):
-    """One pod for each replica is made, with the template's labels and defaults, owned by the workload."""
-    made = expand([workload(kind, replicas=2, uid="u")])
+@pytest.mark.parametrize(
+    "kind, written",
+    [
+        ("ReplicationController", "v1"),
+        *(("ReplicaSet", name) for name in ("apps/v1", "extensions/v1beta1", None)),
+    ],
+)
+def test_pods_of_the_template(kind, written):
+    """One pod for each replica is made, with the template's labels and defaults, owned by the workload under
+    the version of its controller."""
+    made = expand([{**workload(kind, replicas=2, uid="u"), "apiVersion": written}])
     assert names(made) == ["x/web-0", "x/web-1"]
     pod = pods(made)[0]
     assert pod.labels == {"app": "web"}

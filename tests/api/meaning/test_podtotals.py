@@ -3,7 +3,7 @@
 import yaml
 
 from kubeclassic.api.cluster import uses_of
-from kubeclassic.api.controlplane.admission import out_of_bounds, usage
+from kubeclassic.api.controlplane import out_of_bounds, usage
 from kubeclassic.api.meaning.podtotals import limits_of, requests_of, total_of, uses
 from tests.support.build import manifest, node, obj, pod
 

@@ -421,6 +421,21 @@ def test_an_edited_budget_among_manifests():
     assert drain([*given, budget], "a", edits=["pdb b minAvailable=1"]).can == ["a"]
 
 
+OF_JOB = owned_by("Job", "job", "") | {"labels": {"app": "x"}}
+
+
+def three_at_a_time(spec, failed=0):
+    """A Job."""
+    return manifest(
+        "Job",
+        "job",
+        namespace="default",
+        apiVersion="batch/v1",
+        spec={"parallelism": 3, "template": {"spec": {"containers": [{"name": "c"}]}}, **spec},
+        status={"failed": failed},
+    )
+
+
 SPARED, FAILED = (
     {"rules": [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}]}
     for action in ("Ignore", "FailJob")
@@ -438,30 +453,36 @@ OTHERS = {
     [
         ({"backoffLimit": 0}, 0, "1.36", 0),
         ({"backoffLimit": 0}, 0, "1.24", 3),
-        ({"backoffLimit": 2}, 0, "1.36", 2),
-        ({"backoffLimit": 2}, 1, "1.36", 1),
+        ({"backoffLimit": 2}, 0, "1.36", 0),
+        ({"backoffLimit": 3}, 0, "1.36", 3),
+        ({"backoffLimit": 2}, 1, "1.36", 0),
         ({"backoffLimit": 0, "podFailurePolicy": SPARED}, 0, "1.36", 3),
         ({"backoffLimit": 0, "podFailurePolicy": OTHERS}, 0, "1.36", 0),
         ({"backoffLimit": 2, "podFailurePolicy": FAILED}, 0, "1.36", 0),
         ({"backoffLimitPerIndex": 0}, 0, "1.36", 3),
-        ({}, 5, "1.36", 1),
+        ({}, 5, "1.36", 0),
         ({}, 0, "1.36", 3),
     ],
 )
 def test_jobs_that_end(spec, failed, release, replaced):
     """A Job counts an evicted pod as failed, and makes none when there are too many of them."""
-    job = manifest(
-        "Job",
-        "job",
-        namespace="default",
-        apiVersion="batch/v1",
-        spec={"parallelism": 3, "template": {"spec": {"containers": [{"name": "c"}]}}, **spec},
-        status={"failed": failed},
-    )
-    metadata = owned_by("Job", "job", "") | {"labels": {"app": "x"}}
-    there = [manifests.pod(f"p{at}", on="a", metadata=metadata) for at in range(3)]
+    there = [manifests.pod(f"p{at}", on="a", metadata=OF_JOB) for at in range(3)]
+    job = three_at_a_time(spec, failed)
     found = drain([*map(manifests.node, "ab"), *there, job], "a", scheduler=release)
     assert [bool(one["replacement"]) for one in found.record()["evictions"]].count(True) == replaced
+
+
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("limit, can", [(0, True), (1, False)])
+def test_a_job_that_ends_leaves_other_nodes_too(gone, limit, can):
+    """The other pods of a failed Job are deleted, so that pods that leave find room there."""
+    jobs = [manifests.pod(f"p{on}", on=on, cpu="2", metadata=OF_JOB) for on in "ab"]
+    web = manifests.pod("web", on="a", cpu="2", metadata=owned_by())
+    nodes = [manifests.node(name, cpu="4" if name == "a" else "2") for name in "ab"]
+    found = drain(
+        [*nodes, *jobs, web, three_at_a_time({"backoffLimit": limit, "parallelism": 2})], "a", gone=gone
+    )
+    assert ([move.to for move in found.moves] == ["b"]) == can
 
 
 def test_none_allowed():

@@ -8,7 +8,7 @@ import yaml
 import kubeclassic
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs import InputOptions, Lifetime, read_inputs
+from kubeclassic.questions.replay.inputs import START, InputOptions, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.times import as_timestamp, parse_duration, parse_time
 from tests.support.manifests import manifest
@@ -107,6 +107,71 @@ def test_workloads_and_priorities(tmp_path):
     )
     inputs = of_file(tmp_path, NODE + text)
     assert [event.item.priority for event in inputs.events if isinstance(event.item, Pod)] == [7, 7]
+
+
+RUNS = "metadata: {labels: {a: b}, annotations: {kubeclassic/run-time: 30s}}, spec: {restartPolicy: Never, containers: [{name: c}]}"
+OWNERS = f"""
+---
+{{kind: DaemonSet, apiVersion: apps/v1, metadata: {{name: log, namespace: default}},
+  spec: {{selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}}, spec: {{containers: [{{name: c}}]}}}}}}}}
+---
+{{kind: Job, apiVersion: batch/v1, metadata: {{name: sums, namespace: default}},
+  spec: {{completions: 3, parallelism: 2, template: {{{RUNS}}}}}}}
+---
+{{kind: CronJob, apiVersion: batch/v1, metadata: {{name: cron, namespace: default}},
+  spec: {{schedule: "* * * * *", jobTemplate: {{spec: {{completions: 2, template: {{{RUNS}}}}}}}}}}}
+---
+{{kind: Node, metadata: {{name: late, annotations: {{kubeclassic/creation-time: "50"}}}},
+  status: {{allocatable: {{cpu: "4", pods: "9"}}}}}}
+"""
+DAEMON = {
+    "kind": "Pod",
+    "metadata": {
+        "name": "log-x",
+        "namespace": "default",
+        "ownerReferences": [
+            {"kind": "DaemonSet", "apiVersion": "apps/v1", "name": "log", "controller": True}
+        ],
+    },
+    "spec": {"nodeName": "late", "containers": [{"name": "c"}]},
+}
+
+
+TAINTED = {"taints": [{"key": "x", "effect": "NoExecute"}]}
+CHANGES = [
+    {"time": time, "event": "Update", "object": {"kind": "Node", "metadata": {"name": "late"}, "spec": spec}}
+    for time, spec in ((60, TAINTED), (70, {}))
+]
+
+
+@pytest.mark.parametrize(
+    "records, times",
+    [((), [50]), ([{"time": 51, "event": "Add", "object": DAEMON}], []), (CHANGES, [50, 70])],
+)
+def test_workloads_over_time(tmp_path, records, times):
+    """A DaemonSet makes its pod when a node comes, or takes it again, unless a recording has its pods; Jobs
+    go on until they are complete."""
+    manifests, recording = tmp_path / "cluster.yaml", tmp_path / "recorded.jsonl"
+    manifests.write_text(NODE + OWNERS)
+    recording.write_text(lines(*records))
+    inputs = read_inputs([manifests, *([recording] if records else [])], InputOptions(cron_jobs=True))
+    arrived = told(played(Replay(inputs, engine("1.36"))), "Arrived")
+    jobs = [(0, "cron-1-0"), (0, "sums-0"), (0, "sums-1"), (30, "cron-1-1"), (30, "sums-2")]
+    daemons = [(0, "log-a"), *((time, "log-late") for time in times)]
+    assert sorted(arrived) == sorted((time, f"default/{name}") for time, name in jobs + daemons)
+
+
+def test_jobs_of_manifests_in_python():
+    """Manifests as dicts count as those in files, also CronJobs."""
+    result = kubeclassic.replay([*yaml.safe_load_all(NODE + OWNERS)], "1.36", cron_jobs=True)
+    assert result.summary.finished == 5
+
+
+def test_a_pod_that_is_being_deleted(tmp_path):
+    """A pod of a manifest that is being deleted ends."""
+    gone = "---\nkind: Pod\nmetadata: {name: gone, deletionTimestamp: '2024-01-01T00:00:00Z'}\nspec: {nodeName: a}\n"
+    inputs = of_file(tmp_path, NODE + gone)
+    assert told(played(Replay(inputs, engine("1.36"))), "Deleted") == [(0, "default/gone")]
 
 
 # --- Openb --------------------------------------------------------------------------------------------------
@@ -268,7 +333,7 @@ def test_with_manifests_and_from_standard_input(tmp_path):
     inputs = read_inputs(
         [tmp_path / "nodes.yaml", "-"], stdin=io.BytesIO(lines(recorded(3, "Add", "web")).encode())
     )
-    assert [(event.time, type(event.item)) for event in inputs.events] == [(0, Node), (3, Pod)]
+    assert [(event.time, type(event.item)) for event in inputs.events] == [(START, Node), (3, Pod)]
 
 
 def test_other_kinds(tmp_path):

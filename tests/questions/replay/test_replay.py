@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from attrs import evolve
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
@@ -23,6 +24,8 @@ def small(name="a", cpu="2", **more):
     return node(name, cpu=cpu, **more)
 
 
+SPARE = small("spare", cpu="0")
+"""A node without room: where all nodes fail, no pod is evicted."""
 ONE = asking("one")
 ENDED = {"status": {"phase": "Succeeded"}}
 BIG = asking("one", cpu="2")
@@ -34,6 +37,8 @@ FOR_A_WHILE = {
     "effect": "NoExecute",
     "tolerationSeconds": 300,
 }
+MAINTENANCE = [{"key": "maintenance", "effect": "NoExecute"}]
+FOR_20_S = [{"key": "maintenance", "operator": "Exists", "tolerationSeconds": 20}]
 GONE = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
 LOST = [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]
 FULL = there(small(cpu="1"))
@@ -103,7 +108,10 @@ HAPPENS = {
     "a failed node's pods leave, but for one that tolerates it for ever": (
         [
             *there(
-                small(), asking("goes", on="a"), asking("stays", on="a", tolerations=[{"operator": "Exists"}])
+                small(),
+                SPARE,
+                asking("goes", on="a"),
+                asking("stays", on="a", tolerations=[{"operator": "Exists"}]),
             ),
             at(10, small(), FAIL),
         ],
@@ -112,10 +120,65 @@ HAPPENS = {
         [(50, "goes")],
     ),
     "the option counts in place of the toleration that every pod gets": (
-        [*there(small(), asking("one", on="a", tolerations=[FOR_A_WHILE])), at(10, small(), FAIL)],
+        [*there(small(), SPARE, asking("one", on="a", tolerations=[FOR_A_WHILE])), at(10, small(), FAIL)],
         {"failure": 40},
         "Evicted",
         [(50, "one")],
+    ),
+    "a taint evicts pods at once, or after the time for which they tolerate it": (
+        [
+            *there(small(), asking("goes", on="a"), asking("later", on="a", tolerations=FOR_20_S)),
+            at(10, small(taints=MAINTENANCE), UPDATE),
+        ],
+        {},
+        "Evicted",
+        [(10, "goes"), (30, "later")],
+    ),
+    "the time counts from the binding, and ends with the taint": (
+        [
+            *there(small(taints=MAINTENANCE), small("b", cpu="1", taints=MAINTENANCE)),
+            at(5, asking("one", cpu="2", tolerations=FOR_20_S)),
+            at(6, asking("two", tolerations=FOR_20_S)),
+            at(20, small("b", cpu="1"), UPDATE),
+        ],
+        {},
+        "Evicted",
+        [(25, "one")],
+    ),
+    "pods that come back again and again do not keep it going for ever": (
+        [*there(small(taints=MAINTENANCE), asking("one", tolerations=FOR_20_S, metadata=owned_by()))],
+        {},
+        "Evicted",
+        [(20, "one"), (40, "one-again1"), (60, "one-again2")],
+    ),
+    "a pod that comes to tolerate it for ever stays": (
+        [
+            *there(small(taints=MAINTENANCE), asking("one", on="a", tolerations=FOR_20_S)),
+            at(5, asking("one", tolerations=[{"operator": "Exists"}]), UPDATE),
+            at(50, ONE, DELETE),
+        ],
+        {},
+        "Evicted",
+        [],
+    ),
+    "of a zone's failed nodes one after another is tainted": (
+        [
+            *there(small(), small("b"), SPARE, asking("one", on="a"), asking("two", on="b")),
+            *(at(10, small(name), FAIL) for name in "ab"),
+        ],
+        {"failure": 40},
+        "Evicted",
+        [(50, "one"), (60, "two")],
+    ),
+    "none is while all nodes have failed": (
+        [
+            *there(small(), small("b"), asking("one", on="a"), asking("two", on="b")),
+            *(at(10, small(name), FAIL) for name in "ab"),
+            at(200, small("b"), RECOVER),
+        ],
+        {"failure": 40},
+        "Evicted",
+        [(250, "one")],
     ),
     "a deleted node's pods go after it": (
         [*there(small(), asking("one", on="a")), at(1, small(), DELETE)],
@@ -130,26 +193,37 @@ HAPPENS = {
         [(61, "one")],
     ),
     "a node that has failed fails no more": (
-        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(30, small(), FAIL)],
+        [*there(small(), SPARE, asking("one", on="a")), at(10, small(), FAIL), at(30, small(), FAIL)],
         {"failure": 40},
         "Evicted",
         [(50, "one")],
     ),
     "a failed node ends its pods when it is back": (
-        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(100, small(), RECOVER)],
+        [*there(small(), SPARE, asking("one", on="a")), at(10, small(), FAIL), at(100, small(), RECOVER)],
         {"failure": 40, "termination": 5},
         "Deleted",
         [(105, "one")],
     ),
     "or when it is deleted": (
-        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(100, small(), DELETE)],
+        [*there(small(), SPARE, asking("one", on="a")), at(10, small(), FAIL), at(100, small(), DELETE)],
         {"failure": 40},
         "Deleted",
         [(140, "one")],
     ),
+    "a pod that finishes there is known to have once the node is back": (
+        [
+            *there(small(), SPARE),
+            at(0, asking("one", on="a"), runs=50),
+            at(10, small(), FAIL),
+            at(100, small(), RECOVER),
+        ],
+        {},
+        "Finished",
+        [(100, "one")],
+    ),
     "a StatefulSet waits for that, another owner does not": (
         [
-            *there(small(), asking("one", on="a", metadata=owned_by("StatefulSet"))),
+            *there(small(), SPARE, asking("one", on="a", metadata=owned_by("StatefulSet"))),
             *there(asking("two", on="a", metadata=owned_by())),
             at(10, small(), FAIL),
             at(100, small(), RECOVER),
@@ -178,7 +252,7 @@ HAPPENS = {
         [(80, "one")],
     ),
     "a recording may end a pod of a failed node": (
-        [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(60, ONE, DELETE)],
+        [*there(small(), SPARE, asking("one", on="a")), at(10, small(), FAIL), at(60, ONE, DELETE)],
         {"failure": 40},
         "Deleted",
         [(60, "one")],
@@ -375,7 +449,7 @@ def test_victims_leave_and_the_pod_gets_their_place(release, termination):
 def test_a_node_that_recovers_keeps_its_pods():
     """A node that is back before the delay is over keeps its pods and takes new ones."""
     events = [
-        *there(small(), asking("one", on="a")),
+        *there(small(), SPARE, asking("one", on="a")),
         at(10, small(), FAIL),
         at(12, asking("two")),
         at(20, small(), RECOVER),
@@ -398,6 +472,39 @@ def test_a_node_with_annotated_times():
     """A node that comes at its annotated time is told as one of a recording is; one from the start is not."""
     records = played(replay(*there(small()), Event(3, ADD, small("b")), at(4, small("c"))))
     assert told(records, "NodeAdded") == [(3, "b"), (4, "c")]
+
+
+def guarded(least, **status):
+    """A node, its two pods of a ReplicaSet, a free node, and a budget that keeps *least* of the pods."""
+    spec = {"minAvailable": least, "selector": {"matchLabels": {"app": "x"}}}
+    budget = obj(manifest("PodDisruptionBudget", "b", namespace="default", spec=spec, **status))
+    owned = {**owned_by(), "labels": {"app": "x"}}
+    return there(
+        small(), small("b"), budget, *(asking(name, on="a", metadata=owned) for name in ("one", "two"))
+    )
+
+
+COUNTED = {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1}
+
+
+@pytest.mark.parametrize(
+    "events, evicted",
+    [
+        (guarded(1), [(10, "one"), (20, "two")]),
+        (guarded(1, status=COUNTED), [(10, "one"), (20, "two")]),
+        (guarded(2), []),
+        (
+            [*guarded(2), at(32, asking("three", metadata={"labels": {"app": "x"}}))],
+            [(40, "one"), (50, "two")],
+        ),
+        ([*guarded(2), at(12, asking("one"), DELETE)], []),
+    ],
+)
+def test_a_drain_waits_for_budgets(events, evicted):
+    """A drain asks every five seconds for pods that budgets keep, as long as anything happens."""
+    made = replay(*events, at(10, small(), DRAIN), release="1.36", startup=7)
+    made.inputs = evolve(made.inputs, events=tuple(sorted(made.inputs.events, key=lambda event: event.time)))
+    assert told(played(made), "Evicted") == [(time, f"default/{name}") for time, name in evicted]
 
 
 def test_an_unknown_node():

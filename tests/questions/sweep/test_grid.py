@@ -144,7 +144,8 @@ def test_the_release_of_the_nodes(grid, placed):
     """A run that names no release, or auto, is of that of the nodes; another patch level is told."""
     status = {"allocatable": {"cpu": "4", "pods": "10"}, "nodeInfo": {"kubeletVersion": "v1.28.1"}}
     sidecar = {"initContainers": [{"name": "s", "restartPolicy": "Always"}], "containers": [{"name": "c"}]}
-    cluster = [manifest("Node", "a", status=status), manifest("Pod", "p", spec=sidecar)]
+    stored = {"creationTimestamp": "2024-01-01T00:00:00Z"}
+    cluster = [manifest("Node", "a", status=status), manifest("Pod", "p", metadata=stored, spec=sidecar)]
     found = kubeclassic.sweep({"cluster": cluster, "grid": grid, "objectives": ["placed"]})
     assert [row["placed"] for row in found.rows] == placed
     assert ["evaluated as" in str(warning) for warning in found.warnings].count(True) == len(placed) - 1

@@ -85,6 +85,54 @@ def test_refusals(edit):
 
 
 @pytest.mark.parametrize(
+    "edit, pods, refused",
+    [
+        ("pod p limits.memory=2Gi", ["p", "web"], ["lost"]),
+        ("pod lost priorityClassName-", ["lost", "web"], ["p"]),
+        ("pod * limits.memory=2Gi", ["p", "web"], ["lost"]),
+        ("delete pod p", ["web"], ["lost"]),
+        ("node a labels.x=y", ["web"], ["p", "lost"]),
+        ("pod p limits.memory=2Gi requests.cpu=5", ["web"], ["lost", "p"]),
+    ],
+)
+def test_what_was_refused(edit, pods, refused):
+    """An edit mends a pod that the API server refused, which has its place in the order then, or deletes it;
+    what it does not mend stays refused."""
+    bounds = {"limits": [{"type": "Container", "max": {"memory": "2Gi"}}]}
+    rules = manifest("LimitRange", "m", namespace="default", spec=bounds)
+    given = [
+        pod("p", cpu="1", limits={"memory": "4Gi"}),
+        pod("lost", cpu="1", priorityClassName="lost", limits={"memory": "1Gi"}),
+        pod("web", cpu="1", limits={"memory": "1Gi"}),
+    ]
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"requests.cpu": "3"}})
+    found = scenario_of([node(), rules, quota, *given], scheduler_names=NAMES, edits=[edit])
+    assert [item.name for item in found.pending] == pods
+    assert [item.name for item, _ in found.refused_pods] == refused
+    told = [notice for notice in found.warnings if "refused" in notice.what]
+    assert [notice.where for notice in told] == [f"Pod default/{name}" for name in refused]
+
+
+@pytest.mark.parametrize(
+    "edit, fault",
+    [
+        ("pod p limits.memory=3Gi", "maximum memory usage per Container is 2Gi"),
+        ("pod web limits.memory=1Mi", "expected at most the limit"),
+    ],
+)
+def test_what_stays_refused(edit, fault):
+    """An edit that does not mend the one pod that it chooses is an error, as are limits below requests."""
+    bounds = {"limits": [{"type": "Container", "max": {"memory": "2Gi"}}]}
+    rules = manifest("LimitRange", "m", namespace="default", spec=bounds)
+    given = [
+        pod("p", limits={"memory": "4Gi"}),
+        pod("web", requests={"memory": "1Gi"}, limits={"memory": "1Gi"}),
+    ]
+    with pytest.raises(EditError, match=fault):
+        simulate([node(), rules, *given], edits=[edit])
+
+
+@pytest.mark.parametrize(
     "edit, claims",
     [
         ("pod p volumes-", []),
