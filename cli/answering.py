@@ -13,7 +13,7 @@ import attrs
 import click
 
 from .. import __version__
-from ..api.objects import DEFAULT_SCHEDULER, Node, Pod
+from ..api.objects import Node, Pod
 from ..api.reading import Notice, in_groups, unread_sentences
 from ..api.record import as_document
 from ..api.words import count_doing, count_of
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..questions.compare.options import CompareOptions
     from ..questions.sweep.options import SweepOptions
     from ..questions.sweep.spec import Spec
+    from ..questions.upgrade.options import UpgradeOptions
 
 Paths = Sequence[Path]
 NARROWEST = 40
@@ -272,9 +273,13 @@ def opened(paths: Paths, options: ClusterOptions, setup: Setup) -> Input:
     return inputs.noted(setup.release)
 
 
-def scenario_of_default(paths: Paths, options: ClusterOptions) -> Scenario:
-    """Read *paths* and ``--pods`` for the default scheduler, whatever its release."""
-    scenario = files_of(paths, options).scenario(DEFAULT_SCHEDULER, cron_jobs=options.cron_jobs)
+def upgrading(paths: Paths, options: UpgradeOptions) -> Scenario:
+    """Read *paths* and ``--pods`` for the scheduler of the first release."""
+    from ..questions.upgrade.ask import first_scheduler
+
+    files = files_of(paths, options)
+    first = first_scheduler(options, [node.status.kubelet_version for node in files.nodes])
+    scenario = files.scenario(first.scheduler_names, cron_jobs=options.cron_jobs, server=first.server)
     tell_edits(scenario)
     return scenario
 
@@ -418,7 +423,7 @@ def contestants(paths: Paths, options: CompareOptions) -> ComparisonInput:
         settled.append(attrs.evolve(named, setup=settled_setup))
     spec = settled[0].setup.spec
     with reading(paths):
-        scenario = files.scenario(spec.first_scheduler_name, cron_jobs=options.cron_jobs, server=spec.server)
+        scenario = files.scenario(spec.scheduler_names, cron_jobs=options.cron_jobs, server=spec.server)
     for original, named in zip(setups, settled, strict=True):
         tell_release(original.setup, named.setup, files.nodes, f"--{named.name}: ")
     scenario = _with_server_notice(scenario, list(by_nodes.values()))
@@ -449,7 +454,7 @@ def sweep_of(paths: Paths, options: SweepOptions) -> Spec:
 
 OPENERS: Mapping[str, Callable[[Paths, Any], Any]] = {
     "compare": contestants,
-    "upgrade": scenario_of_default,
+    "upgrade": upgrading,
     "sweep": sweep_of,
     "policycheck": lambda paths, options: paths[0],
     "replay": lambda paths, options: None,

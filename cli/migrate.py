@@ -65,7 +65,7 @@ def migrate(
     cluster = None
     if paths:
         files = files_of(paths, ClusterChoice(), keeps_manifests=options.extenders is not None)
-        cluster = files.scenario(migrating.scheduler_names)
+        cluster = files.scenario(migrating.scheduler_names, server=migrating.server)
     checked = attrs.evolve(options, check=cast(Any, cluster))
     result = ask.migrate.ask(migrating, checked, Console(output.verbose))
     if report is not None and cluster is not None:

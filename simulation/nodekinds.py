@@ -10,8 +10,10 @@ from itertools import count, islice
 from attrs import evolve, frozen
 from msgspec.structs import replace
 
-from ..api.controlplane import runs_on, slices_like, target_node
-from ..api.objects import CSINode, KubeObject, Map, Node, Pod, ResourceSlice, of_kind
+from ..api.controlplane import admit, claims_of_volumes, expand, runs_on, slices_like, target_node
+from ..api.load import each_once
+from ..api.meaning import ServerRules
+from ..api.objects import CSINode, JsonObject, KubeObject, Map, Node, Pod, ResourceSlice, of_kind
 from .evictions import is_daemon, is_mirror, made_new
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -142,3 +144,28 @@ def new_node(node: Node) -> Node:
         spec=replace(node.spec, provider_id=""),
         status=replace(node.status, images=()),
     )
+
+
+def daemons_made(
+    manifests: Iterable[JsonObject],
+    changes: Iterable[tuple[KubeObject | None, KubeObject | None]],
+    objects: Sequence[KubeObject],
+    *,
+    defaults: bool,
+    server: ServerRules,
+) -> tuple[KubeObject, ...]:
+    """The pods that the DaemonSets of *manifests* would still make beside *objects*, and the claims of their
+    volumes: for nodes whose labels or taints *changes*, pairs of before and after, change."""
+    names = {
+        after.name
+        for before, after in changes
+        if isinstance(before, Node)
+        and isinstance(after, Node)
+        and (before.labels, before.spec.taints) != (after.labels, after.spec.taints)
+    }
+    if not names:
+        return ()
+    made = of_kind(Pod, expand(each_once(manifests)[0], objects, strict=defaults).objects)
+    pods = [pod for pod in made if target_node(pod) in names]
+    claims = [claim for pod in pods for claim in claims_of_volumes(pod)]
+    return admit((*pods, *claims), objects, server=server).objects if defaults else (*pods, *claims)

@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
+from ...algorithmprovider.gates import server_rules
 from ...api.controlplane import ADMISSION_KINDS, admit, with_defaults
 from ...api.objects import JsonObject, KubeObject, Node, Pod
 from ...api.ownfields import compact_json
@@ -137,7 +138,8 @@ class ServedCluster(SchedulingState):
         """The pod of a request with defaults and its priority, as the API server would have it; it is
         remembered, not added."""
         if self.defaults:
-            admitted = admit([with_defaults(pod)], self._classes.values())
+            server = server_rules(self.engine.release, self.engine.gates)
+            admitted = admit([with_defaults(pod)], self._classes.values(), server=server)
             if admitted.refused:
                 raise RequestError(
                     "Pod",

@@ -612,7 +612,7 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
     side_options = {name: options_given(side, cluster, name) for name, side in sides.items()}
     specs = {name: spec_of(chosen) for name, chosen in side_options.items()}
     first_spec = specs["a"]
-    scenario = scenario_for(cluster, options, [first_spec.first_scheduler_name], first_spec.server)
+    scenario = scenario_for(cluster, options, first_spec.scheduler_names, first_spec.server)
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {}
     for name, side in sides.items():

@@ -19,9 +19,10 @@ from ...algorithmprovider.config import (
     read_policy_file,
 )
 from ...algorithmprovider.extenders import UncalledExtender
-from ...algorithmprovider.gates import parse_gates
+from ...algorithmprovider.gates import parse_gates, server_rules
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy, resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
+from ...api.meaning import ServerRules
 from ...api.reading import without_secrets
 from ...api.reading.formats.yamlvalues import yaml_text
 from ...api.record import Count, Names, Record
@@ -166,6 +167,11 @@ class Migrating:
             profile.scheduler_name or ""
             for profile in read_profiles(self.profile, self.config.gates, self.release).profiles
         ]
+
+    @property
+    def server(self) -> ServerRules:
+        """The admission of new pods, by an API server of the old release."""
+        return server_rules(self.release, self.config.gates)
 
     def translated(self) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is
@@ -372,7 +378,7 @@ def migrate(inputs: Migrating, options: MigrateOptions, observer: Observer) -> M
         if check is None
         else check
         if isinstance(check, Scenario)
-        else scenario_of(check, scheduler_names=inputs.scheduler_names)
+        else scenario_of(check, scheduler_names=inputs.scheduler_names, server=inputs.server)
     )
     migration = inputs.translated()
     newer = options.newer_labels

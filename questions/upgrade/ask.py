@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,12 @@ from ...api.words import count_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...framework.releases import find_any_release, nearest_release, telling_versions
-from ...simulation.input import ComparisonInput
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.input import ComparisonInput, kubelets_of
 from ...simulation.sides import KINDS
 from ...simulation.simulate import Scenario
-from ..asking import NOTHING_TRIED, Observer, Result, asked_by, scenario_for
-from .facts import POLICY, specs_of, way_of
+from ..asking import NOTHING_TRIED, GivenCluster, Observer, Result, asked_by, scenario_for
+from .facts import POLICY, SideSpec, specs_of, way_of
 from .options import UpgradeOptions
 from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 
@@ -358,22 +359,22 @@ def _nodes_table(document: UpgradeDocument) -> Table:
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-@asked_by(UpgradeOptions, "cluster", "start", "end", opens=scenario_for, show=None)
-def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> UpgradeResult:
-    """Schedule the pending pods of *cluster* in each release from *start* to *end*, and say which release
-    moves which pod, and why."""
+def versions_of(options: UpgradeOptions, kubelets: Iterable[str]) -> tuple[list[str], str]:
+    """The releases of the upgrade, and the version of the nodes where it begins at their release; *kubelets*:
+    the versions of the nodes."""
     start = options.start or ""
+    runs = ""
     if not start and not options.steps:
-        runs = telling_versions([node.status.kubelet_version for node in scenario.nodes], options.server)
-        nearest = nearest_release(runs) if options.policy is None else None
+        nearest = None
+        if options.policy is None:
+            nearest = nearest_release(telling_versions(kubelets, options.server))
         start = DEFAULT_RELEASE if nearest is None else nearest[0].version
-        if nearest is not None:
-            observer.remark(f"from {start}: the cluster runs {nearest[1]}")
+        runs = nearest[1] if nearest is not None else ""
         if start == find_any_release(options.end).version:
             raise UnknownNameError(
                 f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
             )
-    steps = tuple(part for text in options.steps for part in text.split(","))
+    steps = _steps(options)
     for name, place in (("start", 0), ("end", -1)) if steps else ():
         if options.has(name):
             step, given = (find_any_release(text).version for text in (steps[place], getattr(options, name)))
@@ -381,16 +382,48 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
                 raise UnknownNameError(
                     f"{options.called(name)}: expected {step} as in {options.called('steps')}, got {given}"
                 )
+    return way_of(start, options.end, steps), runs
+
+
+def _steps(options: UpgradeOptions) -> Sequence[str]:
+    return [part for text in options.steps for part in text.split(",")]
+
+
+def _specs(options: UpgradeOptions, versions: Sequence[str]) -> list[SideSpec]:
     profile = options.profile
     if profile is not None and not isinstance(profile, Mapping):
         profile = configuration_document(profile).data
-    policy = _policy(options.policy)
-    specs = specs_of(way_of(start, options.end, steps), policy, profile, options.percentage)
+    return specs_of(versions, _policy(options.policy), profile, options.percentage)
+
+
+def first_scheduler(options: UpgradeOptions, kubelets: Iterable[str]) -> SchedulerSpec:
+    """The scheduler of the first release, which says whose pods are pending, and what admission does."""
+    versions, _ = versions_of(options, kubelets)
+    return _specs(options, versions[:1])[0].spec
+
+
+def _opened(cluster: GivenCluster, options: UpgradeOptions) -> Scenario:
+    first = first_scheduler(options, kubelets_of(cluster))
+    return scenario_for(cluster, options, first.scheduler_names, first.server)
+
+
+@asked_by(UpgradeOptions, "cluster", "start", "end", opens=_opened, show=None)
+def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> UpgradeResult:
+    """Schedule the pending pods of *cluster* in each release from *start* to *end*, and say which release
+    moves which pod, and why."""
+    versions, runs = versions_of(options, [node.status.kubelet_version for node in scenario.nodes])
+    if runs:
+        observer.remark(f"from {versions[0]}: the cluster runs {runs}")
+    specs = _specs(options, versions)
     ends = {spec.version: spec.engine(scenario.config_maps) for spec in (specs[0], specs[-1])}
-    inputs = ComparisonInput.of(scenario, ends, {}, named=steps or (start, options.end), order=options.order)
+    named = _steps(options) or (options.start, options.end)
+    inputs = ComparisonInput.of(scenario, ends, {}, named=named, order=options.order)
     observer.ready(inputs)
     warnings = inputs.warnings
-    traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
+    source = specs[0].source
+    traits = ["policy"] if isinstance(source, Policy) else []
+    if source and not traits:
+        traits = ["profile", "no scores", "gates set"]
     question = Upgrade(inputs.scenario, specs, options.mode, options.order, traits)
     name = options.pod or ""
     pod = name if "/" in name or not name else f"default/{name}"

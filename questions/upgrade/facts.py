@@ -7,7 +7,7 @@ release without it decides as the older one, or sees the node as the older one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Literal
@@ -220,6 +220,8 @@ class Steps:
     steps: Sequence[SideStep] = ()
     hosts: Mapping[str, str | None] = attrs.Factory(dict)
     """Pod -> its node in the end; None if it has none."""
+    evicted: Set[str] = frozenset()
+    """The pods that had to leave the node that they had found."""
 
 
 NO_STEPS = Steps()
@@ -239,7 +241,9 @@ def lead(
         tries[key] += 1
         if key == until:
             break
-    return Steps(steps, {key: outcome.host for key, outcome in side.simulation.outcomes.items()})
+    outcomes = side.simulation.outcomes
+    evicted = {key for key, outcome in outcomes.items() if outcome.eviction is not None}
+    return Steps(steps, {key: outcome.host for key, outcome in outcomes.items()}, evicted)
 
 
 @attrs.define(eq=False, repr=False, slots=False)
@@ -276,8 +280,10 @@ class FollowingSide:
 
     @property
     def taken_steps(self) -> Steps:
-        """The steps taken so far."""
-        return Steps(self.own_steps, {step.at[0]: step.outcome[0] for step in self.own_steps})
+        """The steps taken so far. A pod that the leader evicts has no node on any side."""
+        evicted = self.leader.evicted
+        hosts = {step.at[0]: step.outcome[0] for step in self.own_steps}
+        return Steps(self.own_steps, hosts | dict.fromkeys(hosts.keys() & evicted), evicted)
 
     @contextmanager
     def step(self, details: bool) -> Iterator[Decision]:

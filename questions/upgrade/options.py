@@ -28,7 +28,8 @@ class UpgradeOptions(ClusterOptions, MorePods):
 
     With --mode locked all releases decide in the same states, those that the decisions of --from lead to, so
     no difference follows from another. With --mode free each has its own copy of the cluster; if only the
-    nodes are filled differently by then, the cause is an earlier decision.
+    nodes are filled differently by then, the cause is an earlier decision. In both --from says which pods
+    are pending, and how new ones are admitted.
 
     With --jobs or --dask releases run in parallel; the answer is the same.
 

@@ -72,8 +72,8 @@ def _containers(pod: Pod) -> Iterable[Container]:
     return (*pod.spec.containers, *pod.spec.init_containers)
 
 
-def _amounts(pod: Pod) -> Iterable[tuple[str, Quantity]]:
-    return (item for container in _containers(pod) for item in container.requests.items())
+def _amounts(pod: Pod, *more: Mapping[str, Quantity]) -> Iterable[tuple[str, Quantity]]:
+    return (item for part in (*more, *(one.requests for one in _containers(pod))) for item in part.items())
 
 
 def _overcommits(node: Node, pods: Sequence[Pod]) -> bool:
@@ -110,7 +110,7 @@ OF_PODS: Mapping[str, Callable[[Pod], object]] = {
     "fine amounts": lambda pod: any(
         quantity.nanos % (10**6 if name == CPU else 10**9) for name, quantity in _amounts(pod)
     ),
-    "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
+    "huge amounts": lambda pod: any(one.nanos > HUGE for _, one in _amounts(pod, pod.spec.overhead)),
     "image volumes": lambda pod: any(volume.image for volume in pod.spec.volumes),
     "images": lambda pod: any(container.image for container in _containers(pod)),
     "inclusion policies": lambda pod: any(
@@ -574,8 +574,9 @@ def upgraded(
     """
     leader = upgrade.leader(observer)
     # A side shares the steps of the one before it where no fact concerns the cluster. A migrated Policy or
-    # profile may differ without a fact about decisions: with one, all sides are run.
-    shares = upgrade.shares and upgrade.specs[0].source is None
+    # profile, or a queue of its own, may differ without a fact about decisions: then all sides are run.
+    is_alike = upgrade.specs[0].source is None and (leader is not None or upgrade.order != "queue")
+    shares = upgrade.shares and is_alike
     separate = [number for number in range(1, len(upgrade.specs)) if not shares or upgrade.facts(number)[0]]
     pairs = [number for number in separate if leader is not None and upgrade.is_paired(number)]
     single = [number for number in separate if not {number, number + 1} & {*pairs}]

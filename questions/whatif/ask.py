@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.gates import server_rules
-from ...api.objects import Node, Pod
+from ...api.controlplane import target_node
+from ...api.objects import KubeObject, Node, Pod, of_kind
 from ...api.record import UNSET, replace
 from ...api.view import (
     BulletList,
@@ -43,6 +44,7 @@ from ...simulation.explain.explain import (
 from ...simulation.explain.values import Explanation, ExplanationDocument
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer
+from ...simulation.nodekinds import daemons_made
 from ...simulation.simulate import Scenario, Simulation
 from ..asking import Input, Result, asked_by
 from ..explain.ask import ExplainResult, whole_run, with_all_pods, with_its_end
@@ -134,19 +136,36 @@ class Start:
         objects = (*original.scenario.objects, *original.scenario.pending)
         server = server_rules(original.engine.release, original.engine.gates)
         pairs, _ = edits.pairs(objects, server=server, originals=dict(original.scenario.originals))
-        existing = []
-        waiting = []
-        for item in applied(objects, pairs):
-            if isinstance(item, Pod) and not item.spec.node_name:
-                waiting.append(item)
-            else:
+        after = applied(objects, pairs)
+        made: Sequence[KubeObject] = ()
+        if daemon_sets := original.scenario.daemon_sets:
+            known = (*after, *original.scenario.set_aside)
+            made = daemons_made(daemon_sets, pairs, known, defaults=edits.defaults, server=server)
+            pairs = [*pairs, *((None, item) for item in made)]
+        existing = list[KubeObject]()
+        waiting = list[Pod]()
+        for item in (*after, *made):
+            if not isinstance(item, Pod) or item.spec.node_name:
                 existing.append(item)
+            elif item in made:
+                waiting.insert(_place_of(item, waiting, after), item)
+            else:
+                waiting.append(item)
         scenario = attrs.evolve(original.scenario, objects=tuple(existing), pending=tuple(waiting))
         with self.trying() as run, run.edited(pairs):
             simulation = Simulation(scenario, original.engine, original.order, run=run)
             for _ in simulation.decisions():
                 self.pause()
         return simulation
+
+
+def _place_of(pod: Pod, waiting: Sequence[Pod], objects: Sequence[KubeObject]) -> int:
+    """The place of a new *pod* of a DaemonSet among the pods that wait: in the order of nodes."""
+    order = {node.name: at for at, node in enumerate(of_kind(Node, objects))}
+    siblings = [at for at, other in enumerate(waiting) if other.controller == pod.controller]
+    place = order[target_node(pod) or ""]
+    later = (at for at in siblings if order.get(target_node(waiting[at]) or "", -1) > place)
+    return next(later, siblings[-1] + 1 if siblings else len(waiting))
 
 
 # --- one pod ------------------------------------------------------------------------------------------------
@@ -237,7 +256,8 @@ def what_would_help(scheduled: ScheduledPod, simulation: Simulation, tell: Tell)
     for candidate in sorted(helpful, key=lambda candidate: candidate.rank):
         by_patch.setdefault(frozenset(candidate.suggestion.patch), candidate)
     distinct = list(by_patch.values())
-    is_alone = all(waiting.key == pod.key for waiting in scheduled.scenario.pending)
+    others = [waiting for waiting in scheduled.scenario.pending if waiting.key != pod.key]
+    is_alone = not others and not scheduled.scenario.daemon_sets
     if distinct and not (is_alone or scheduled.alone or pod.spec.node_name):
         before = start.whole(Edits())
         distinct = sorted(
@@ -366,7 +386,7 @@ def _in_whole_run(
     suggestion = replace(helpful.suggestion, effect=effect)
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
-    elif after.host is None:
+    elif after.host is None or scheduled.want not in (None, after.host):
         earlier = takewhile(lambda key: key != pod.key, outcomes)
         hosts = {key: end.host for key, end in outcomes_before.items()}
         took = (key for key in earlier if outcomes[key].host == suggestion.host != hosts.get(key))

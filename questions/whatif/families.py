@@ -28,6 +28,7 @@ from ...simulation.explain.clusterfacts import (
 )
 from ...simulation.explain.explain import freed
 from ...simulation.explain.faileddemands import node_labels, node_terms, resources_of, text_of
+from ...simulation.fieldchanges import EditError
 from ...simulation.nodekinds import HOSTNAME, PASSING
 from .suggestion import (
     Change,
@@ -322,8 +323,11 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     if helpful is None or len(helpful.suggestion.patch) > 1:
         return helpful
     host = helpful.suggestion.host
-    with context.after(f"delete pod {pod.key}", f"pod {context.pod.key} nodeName={host}") as after:
-        target = after.ask(freed(pod)).host
+    try:
+        with context.after(f"delete pod {pod.key}", f"pod {context.pod.key} nodeName={host}") as after:
+            target = after.ask(freed(pod)).host
+    except EditError:  # a pod with scheduling gates, which older releases try, may not have a node
+        return helpful
     context.tried += after.tried
     if target is None and any(pod.key == sibling.key for sibling in context.siblings):
         return None  # it comes back, and waits in place of the pod

@@ -394,6 +394,8 @@ def refused(
     left out, as no scheduler places them."""
     run = Run(engine)
     run.feed.put_all(scenario.objects)
+    for waiting in scenario.pending:  # their nominations count
+        run.put(waiting)
     for pod in [pod for pod in engine.pods() if pods(pod) and not is_mirror(pod)]:
         with run.savepoint():
             run.delete(pod)

@@ -37,6 +37,14 @@ def test_as_the_rules_say(release):
     assert str(found.view().verdict).endswith(" 3 running pods would be rejected by their nodes now.")
 
 
+def test_nominated_pods_count():
+    """A pod that waits for the room that was made for it has it, as explain says, too."""
+    nominated = pod("first", cpu=1, priority=9, status={"nominatedNodeName": "a"})
+    cluster = Cluster([node("a", cpu="1"), pod("there", on="a", cpu="500m"), nominated])
+    reasons = explain(cluster, "there", "1.34", alone=True).explanation.answer.report_of("a").reasons
+    assert [one.reasons for one in simulate(cluster, "1.34", recheck=True).refused] == [reasons]
+
+
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])
 def test_as_explain_says(release):
     """The check of each running pod of the example after an edit agrees with explain about its node; the

@@ -78,6 +78,38 @@ def test_migrate(is_checked):
     assert check(found, arguments, ()) is not is_checked
 
 
+PROFILE = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"schedulerName": name} for name in ("first", "second")],
+}
+
+
+@pytest.mark.parametrize("start, end, has_profiles", [("1.14", "1.15", False), ("1.35", "1.36", True)])
+def test_the_first_release_says_what_is_pending(start, end, has_profiles, tmp_path):
+    """Comparisons and upgrades try the pods of all profiles of the first release, as its API server admits
+    them: 1.14 admits an overhead that the RuntimeClass does not have."""
+    cluster, profile = tmp_path / "cluster.json", tmp_path / "profile.json"
+    made = [manifest("RuntimeClass", "runc", apiVersion="node.k8s.io/v1", handler="runc"), *pods(5)]
+    names = ("first", "second", "third", "default-scheduler", "default-scheduler")
+    for pod, name in zip(made[2:], names, strict=True):
+        pod["spec"] = {**pod["spec"], "schedulerName": name}
+    made[-1]["spec"] |= {"runtimeClassName": "runc", "overhead": {"cpu": "1"}}
+    cluster.write_text(dumped(made))
+    profile.write_text(json.dumps(PROFILE))
+    given = {"profile": str(profile)} if has_profiles else {}
+    kind = kubeclassic.Framework if has_profiles else kubeclassic.Classic
+    result = kubeclassic.compare(cluster, kind(release=start, **given), kind(release=end, **given))
+    more = [f"profile={profile}"] if has_profiles else []
+    sides = [" ".join([f"release={release}", *more]) for release in (start, end)]
+    check(result, ["compare", str(cluster), "--a", sides[0], "--b", sides[1], "-o", "json"])
+    assert len(result.document.configurations[1].hosts) == 2
+    result = kubeclassic.upgrade(cluster, start, end, **given)
+    more = ["--profile", str(profile)] if has_profiles else []
+    check(result, ["upgrade", str(cluster), "--from", start, "--to", end, *more, "-o", "json"])
+    assert result.document.pods == 2
+
+
 def test_what_is_missing_is_told_of_every_form(tmp_path):
     """Manifests, objects and a Cluster of them lack what a file of the same lacks, and warn of it in the same
     words, once."""

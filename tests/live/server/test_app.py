@@ -11,6 +11,7 @@ import yaml
 
 from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.serving import ServerLimits
+from tests.support.build import obj
 from tests.support.logs import LINE
 from tests.support.serverbuild import JSON, Caller, pod_json, three_nodes
 
@@ -76,13 +77,25 @@ def test_wrong_shapes(caller, change, where):
     assert (found.status_code, found.json()["where"]) == (400, where)
 
 
-def test_a_priority_class_that_is_not_there():
-    """A pod that an API server would refuse is refused where the server fills in defaults."""
-    served = three_nodes()
+OVERHEAD = {"runtimeClassName": "runc", "overhead": {"cpu": "1"}}
+
+
+@pytest.mark.parametrize(
+    "release, spec, says",
+    [
+        ("1.16", {"priorityClassName": "gone"}, "no PriorityClass with name gone was found"),
+        ("1.16", OVERHEAD, ""),
+        ("1.36", OVERHEAD, "Pod Overhead set without corresponding RuntimeClass defined Overhead"),
+    ],
+)
+def test_a_pod_that_an_api_server_would_refuse(release, spec, says):
+    """It is refused as the release does it, where the server fills in defaults."""
+    served = three_nodes(release)
     served.defaults = True
-    found = Caller.of(served).post("/filter", {**ASK, "Pod": pod_json("x", priorityClassName="gone")})
-    assert found.status_code == 422
-    assert "no PriorityClass with name gone was found" in found.json()["got"]
+    served.put(obj({"kind": "RuntimeClass", "metadata": {"name": "runc"}}))
+    found = Caller.of(served).post("/filter", {**ASK, "Pod": pod_json("x", **spec)})
+    assert found.status_code == (422 if says else 200)
+    assert says in found.json().get("got", "")
 
 
 def test_a_defect_is_no_traceback(caller, monkeypatch, capsys):

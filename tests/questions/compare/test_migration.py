@@ -2,6 +2,7 @@
 
 import yaml
 
+import kubeclassic
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -51,6 +52,15 @@ def test_every_node_is_looked_at():
     """However few nodes the configuration looks for, the check looks at all, on both sides."""
     found = checked([node(f"n{i:03}") for i in range(150)], [pod("p")], config={"percentage": 1})
     assert found.agreements[PROFILE].counts["same_feasible"] == 1
+
+
+def test_the_old_server_admits():
+    """New pods are admitted as by the API server of the old release."""
+    runc = manifest("RuntimeClass", "runc", apiVersion="node.k8s.io/v1", handler="runc")
+    spec = {"containers": [{"name": "c"}], "runtimeClassName": "runc", "overhead": {"cpu": "1"}}
+    cluster = [node("a"), runc, manifest("Pod", "p", apiVersion="v1", spec=spec)]
+    found = kubeclassic.migrate(policy_of(), "1.16", check=cluster)
+    assert found.comparison.document.pods == 1
 
 
 def test_a_predicate_that_is_gone():

@@ -71,6 +71,15 @@ class Ending(Observer):
             raise SearchStopped
 
 
+def test_an_edited_pod_goes_with_its_state():
+    """A state keeps the manifests of its pods, and no other state those of a pod that is edited in it."""
+    lab = town([0], [], [0])
+    spec = StateRules(lab.spec, lab.start).spec()
+    edited = [replace(lab.start, edits=(f"pod default/new-0 labels.number=a{at}",)) for at in range(3)]
+    kept = [len(lab.scenarios.scenario(state, spec).originals) for state in (lab.start, *edited, lab.start)]
+    assert kept == [kept[0], *[kept[0] + 1] * 3, kept[0]]
+
+
 def follow(lab, drawn):
     """After each move the answer is that of a new scheduler; a state that is refused is refused by both."""
     state = lab.start

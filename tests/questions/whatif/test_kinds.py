@@ -9,17 +9,19 @@ from kubeclassic.api.record import plain
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.questions.asking import cluster_input
+from kubeclassic.questions.explain.options import WhatIfOptions
 from kubeclassic.questions.whatif.ask import ScheduledPod, Start
 from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.explain.explain import Subject, explain
-from kubeclassic.simulation.input import scenario_of
+from kubeclassic.simulation.input import SILENT, scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import CLUSTER
 from tests.support.keywords import keywords_of
-from tests.support.manifests import owned_by
-from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
+from tests.support.manifests import manifest, owned_by
+from tests.support.whatifbuild import ASKED, HOSTNAME, TAINTS, node, pod, taint
 
 REPORT = "analytics/yearly-report"
 ZONE = "zone"
@@ -54,6 +56,45 @@ def one(result, kind):
 def patches(result, kind):
     """The patches of all suggestions of a kind."""
     return [text for each in result.suggestions if each.kind == kind for text in each.patch]
+
+
+def test_trials_leave_no_manifests():
+    """The manifests of pods as they were in a trial are forgotten."""
+    options = WhatIfOptions(pod=ASKED, what_if=True)
+    inputs = cluster_input([node("a"), pod("other"), pod("asked", 1200)], options)
+    before = len(inputs.scenario.originals)
+    assert kubeclassic.what_if.ask(inputs, options, SILENT).suggestions
+    assert len(inputs.scenario.originals) == before
+
+
+def test_the_wanted_node_may_be_another_pods():
+    """Before anything runs, the change brings an earlier pod to the wanted node, so that the pod goes
+    elsewhere."""
+    items = [node("a", taints=[taint(TAINTS[0])]), node("b"), pod("there", 100, nodeName="b")]
+    items += [pod("first", 500), pod("asked", 300)]
+    untainted = one(found(*items, want="a"), "taint")
+    assert kubeclassic.simulate(items, edits=untainted.patch).hosts == {"default/first": "a", ASKED: "b"}
+    assert untainted.taken_by == "default/first"
+
+
+def test_a_gated_pod_of_a_release_without_gates():
+    """It is tried there, although it may not have a node beside its gates."""
+    gated = pod("asked", 500, schedulingGates=[{"name": "x/y"}])
+    result = found(node("a"), pod("there", 800, nodeName="a"), gated, release="1.15")
+    assert patches(result, "delete") == ["delete pod default/there"]
+
+
+def test_daemons_come_to_a_node_that_takes_them():
+    """Without its taint a node also gets a pod of each DaemonSet, which may find no room there."""
+    labels = {"app": "agent"}
+    template = {"metadata": {"labels": labels}, "spec": pod("agent", 800)["spec"]}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    agent = manifest("DaemonSet", "agent", namespace="default", spec=spec)
+    items = [node("a"), node("b", taints=[taint(TAINTS[0])]), pod("there", 600, nodeName="a"), agent]
+    untainted = one(found(*items, pod("asked", 500)), "taint")
+    assert (untainted.host, untainted.effect.without_node) == ("b", ("default/agent-b",))
+    after = kubeclassic.simulate([*items, pod("asked", 500)], edits=untainted.patch).hosts
+    assert (after[ASKED], after["default/agent-b"]) == ("b", None)
 
 
 # --- The pod ------------------------------------------------------------------------------------------------
