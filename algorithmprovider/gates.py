@@ -31,7 +31,7 @@ def server_rules(release: Release, gates: Mapping[str, bool]) -> ServerRules:
         gives_overhead=known.get("PodOverhead", False),
         honours_policies=known.get("NonPreemptingPriority", False),
         keeps_sidecars=known.get("SidecarContainers", True),
-        takes_ephemeral_volumes=known.get("GenericEphemeralVolume", False),
+        takes_ephemeral_volumes=known.get("GenericEphemeralVolume", True),
         merges_label_keys=known.get("MatchLabelKeysInPodAffinity", False),
         merges_spread_keys=known.get("MatchLabelKeysInPodTopologySpreadSelectorMerge", False),
     )

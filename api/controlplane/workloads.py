@@ -318,10 +318,14 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
 
 def is_next_due(workload: Workload, pod: Pod) -> bool:
     """Whether a StatefulSet goes on to other pods with *pod* there; one without a node is expected to find
-    one."""
+    one, unless a scheduler has said that there is none."""
     is_leaving = pod.is_terminal or pod.is_terminating
-    is_well = not is_leaving and _is_own(workload, pod) and (not pod.node_name or is_ready(pod))
-    return is_well or workload.spec.pod_management_policy == "Parallel"
+    is_tried = any(
+        condition.type == "PodScheduled" and condition.status == "False" for condition in pod.status.conditions
+    )
+    is_well = is_ready(pod) if pod.node_name else not is_tried
+    is_next = is_well and not is_leaving and _is_own(workload, pod)
+    return is_next or workload.spec.pod_management_policy == "Parallel"
 
 
 def _is_own(workload: Workload, pod: Pod) -> bool:

@@ -20,7 +20,8 @@ class ServerRules(Struct, frozen=True, kw_only=True):
     keeps_sidecars: bool = True
     """Init containers keep their restartPolicy: gate SidecarContainers, where it is known."""
     takes_ephemeral_volumes: bool = True
-    """Gate GenericEphemeralVolume (no: such a volume has no source, and its pod is refused)."""
+    """Gate GenericEphemeralVolume (no: such a volume has no source, and its pod is refused). A server that
+    does not know the field makes an emptyDir of it."""
     merges_label_keys: bool = True
     """Label keys of pod affinity become part of its selectors: gate MatchLabelKeysInPodAffinity."""
     merges_spread_keys: bool = True

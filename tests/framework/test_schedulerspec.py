@@ -102,14 +102,14 @@ class Closed(Plugin):
         return Failures.where(Reason("closed"), nodes.has_node)
 
 
-ALL_BUT_SIDECARS = {field.name for field in fields(ServerRules)} - {"keeps_sidecars"}
+OLDEST = {field.name for field in fields(ServerRules)} - {"keeps_sidecars", "takes_ephemeral_volumes"}
 
 
 @pytest.mark.parametrize(
     "release, gates, differs",
     [
-        ("1.15", "PodPriority=false", ALL_BUT_SIDECARS),
-        ("1.16", "", ALL_BUT_SIDECARS - {"keeps_priorities", "reads_runtime_classes"}),
+        ("1.15", "PodPriority=false", OLDEST),
+        ("1.16", "", OLDEST - {"keeps_priorities", "reads_runtime_classes"}),
         ("1.26", "", {"merges_label_keys", "merges_spread_keys", "sums_what_is_said", "guards_everything"}),
         ("1.28", "", {"keeps_sidecars", "merges_label_keys", "merges_spread_keys"}),
         ("1.30", "MatchLabelKeysInPodAffinity=true", {"merges_spread_keys"}),

@@ -211,10 +211,7 @@ def test_auto_in_python():
         ("overhead: {cpu: '1'}", "spec.overhead"),
         ("preemptionPolicy: Never", "spec.preemptionPolicy"),
         ("initContainers: [{name: i, restartPolicy: Always}]", "spec.initContainers[].restartPolicy"),
-        (
-            "{metadata: {creationTimestamp: '2024-01-01T00:00:00Z'}, volumes: [{name: v, ephemeral: {}}]}",
-            "spec.volumes[].ephemeral",
-        ),
+        ("volumes: [{name: v, ephemeral: {}}]", "spec.volumes[].ephemeral"),
         (
             "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway}]",
             "spec.topologySpreadConstraints",

@@ -419,11 +419,11 @@ def test_label_keys(merges, wanted):
 
 @pytest.mark.parametrize(
     "release, keeps, refuses",
-    [("1.19", True, True), ("1.20", True, True), ("1.21", True, False), ("1.28", False, False), ("1.29", True, False)],
+    [("1.18", True, False), ("1.19", True, True), ("1.20", True, True), ("1.21", True, False), ("1.28", False, False), ("1.29", True, False)],
 )  # fmt: skip
 def test_fields_behind_gates(release, keeps, refuses):
-    """Servers drop restart policies of init containers (1.28, with a notice) and refuse ephemeral volumes (to
-    1.20) while their gates are off."""
+    """Servers drop restart policies of init containers (1.28, with a notice) and refuse ephemeral volumes
+    (1.19, 1.20) while their gates are off."""
     server = server_rules(find_any_release(release), {})
     spec = {"initContainers": [{"name": "i", "restartPolicy": "Always"}]}
     result = admit([decode(manifests.pod("a", **spec), "x", strict=False)], server=server)
