@@ -11,7 +11,18 @@ from weakref import WeakSet
 from ..exceptions import ManifestError, UnknownNameError, check_type, near_names, wrong_type
 from .controlplane import ADMISSION_KINDS, usage, with_new_volumes
 from .garbage import no_garbage_collection
-from .load import GIVEN_BEFORE, ByKey, Inventory, Loaded, Originals, find_waiting, load, load_given, take_in
+from .load import (
+    GIVEN_BEFORE,
+    REFUSED,
+    ByKey,
+    Inventory,
+    Loaded,
+    Originals,
+    find_waiting,
+    load,
+    load_given,
+    take_in,
+)
 from .meaning import ZONES, zone_of
 from .objects import (
     JsonObject,
@@ -20,7 +31,9 @@ from .objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    ResourceQuota,
     StorageClass,
+    of_kind,
     why_not_waiting,
 )
 from .reading import Notice, PathLike, kind_with_group
@@ -352,7 +365,7 @@ class Cluster:
         self._objects[item.identity] = item
         if isinstance(item, Pod) and item.node_name:
             self._written.pop(item.identity, None)
-        if isinstance(item, ADMISSION_KINDS):
+        if isinstance(item, (*ADMISSION_KINDS, ResourceQuota)):
             self._classes[item.identity] = item
         for follower in tuple(self._followers):
             follower.put(item)
@@ -386,24 +399,26 @@ class Cluster:
                 advice = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
                 raise wrong_type(f"object {number}", item, f"an object or its manifest{advice}")
             parts.append(load_given(item, number, defaults=self.defaults))
+        classes = self._classes.values()
+        counts = any(part.raw or part.prefixes for part in parts) or of_kind(ResourceQuota, classes)
         inventory = take_in(
             parts,
-            self.objects
-            if any(part.raw or part.prefixes for part in parts)
-            else tuple(self._classes.values()),
+            self.objects if counts else tuple(classes),
             defaults=self.defaults,
             cron_jobs=self.cron_jobs,
         )
-        if inventory.refused:
-            raise ManifestError(str(inventory.refused[0]))
+        # A workload stays although its pods are refused.
+        own = {f"{item.kind} {item.key}" for part in parts for item in part.objects}
+        for notice in inventory.refused:
+            if notice.where in own:
+                raise ManifestError(str(notice))
+            self.warnings += (notice,)
         for notice in inventory.warnings:
             if notice.what == GIVEN_BEFORE:
                 raise ManifestError(
                     f"{notice.where}: metadata.name: expected each object once, got another of that name"
                 )
         # Refuse manifests that scheduling does not use; in files they are skipped.
-        if inventory.ignored:
-            raise ManifestError(
-                f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read"
-            )
+        if unread := next((what for what in inventory.ignored if what != REFUSED), None):
+            raise ManifestError(f"manifest: got an object {unread}, which scheduling does not read")
         return inventory

@@ -34,6 +34,7 @@ from ..api.objects import (
     Pod,
     PodDisruptionBudget,
     ResourceClaimTemplate,
+    ResourceQuota,
     ResourceSlice,
     Taint,
     of_kind,
@@ -43,7 +44,7 @@ from ..api.reading import Document, Validation
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
-from .evictions import Replacements, claims_after, is_replaced_already, stays_with_node
+from .evictions import Replacements, claims_after, is_replaced_already, job_of, retries_of, stays_with_node
 from .fieldchanges import AMOUNTS, EVERY, REMOVE, EditError, FieldChange, text_of
 from .newpods import NewPods, Pair
 from .nodekinds import NodeKind, free_names
@@ -75,7 +76,7 @@ _STATES = {
     "network-unavailable": ("NetworkUnavailable", "True"),
 }
 """State of a node, as its taint is called -> the condition that it follows from."""
-_OF_NEW_PODS = frozenset(kind.kind for kind in (*ADMISSION_KINDS, ResourceClaimTemplate))
+_OF_NEW_PODS = frozenset(kind.kind for kind in (*ADMISSION_KINDS, ResourceClaimTemplate, ResourceQuota))
 """The kinds whose objects decide how new pods and claims look."""
 _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 _COPIES = re.compile(r"x([1-9]\d{0,3})")
@@ -222,19 +223,20 @@ class Edit:
         defaults: bool = True,
         server: ServerRules = NEWEST_SERVER,
         originals: Originals | None = None,
+        retries: dict[str, int] | None = None,
     ) -> list[Pair]:
         """The changes of the *chosen* and of other *objects*; unchanged ones are left out. Raises
         :class:`EditError`.
 
         *defaults*: objects get the API server's defaults; *server*: how they are admitted; *originals*: new
-        pods as they were written.
+        pods as they were written; *retries*: how many pods of each Job may still be evicted.
         """
         if self.verb or self.kind == "Pod":
             new_pods = NewPods.beside(objects, {} if originals is None else originals, server)
             if self.verb == "copy":
                 return [(None, new) for new in self._copies(objects, chosen, new_pods)]
             if self.verb:
-                return list(self._removals(objects, chosen, new_pods))
+                return list(self._removals(objects, chosen, new_pods, retries or {}))
             if defaults:
                 return list(self._of_pods(of_kind(Pod, chosen), new_pods))
         pairs: list[Pair] = [
@@ -301,7 +303,11 @@ class Edit:
                 yield from NodeKind.like(original.name, objects, with_daemons=True).copies(self.count)
 
     def _removals(
-        self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject], new_pods: NewPods
+        self,
+        objects: Sequence[KubeObject],
+        chosen: Sequence[KubeObject],
+        new_pods: NewPods,
+        retries: dict[str, int],
     ) -> Iterator[Pair]:
         """The changes by a cordon, a drain or a deletion: of the *chosen* objects, and of others that depend
         on them."""
@@ -313,13 +319,20 @@ class Edit:
         running = [item for item in of_kind(Pod, objects) if item.node_name in names]
         leaving = [pod for pod in running if not stays_with_node(pod)]
         staying = [pod for pod in running if self.verb == "delete" and stays_with_node(pod)]
-        yield from ((pod, None) for pod in (*staying, *leaving))
         removed = [*leaving, *of_kind(Pod, chosen)]
-        yield from claims_after(removed, objects)
-        yield from ((claim, None) for pod in (*staying, *removed) for claim in new_pods.left_by(pod))
         replacements = Replacements.beside(objects)
-        for pod in removed:
-            if not is_replaced_already(pod) and (new := replacements.of(pod)) is not None:
+        if self.kind == "Node":  # a pod that somebody deletes is not evicted
+            replacements.retries = retries
+        made = [(pod, replacements.of(pod)) for pod in removed if not is_replaced_already(pod)]
+        ended = {job_of(pod) for pod, _ in made if replacements.has_failed(pod)}
+        active = (pod for pod in of_kind(Pod, objects) if not pod.is_terminal)
+        others = [pod for pod in active if job_of(pod) in ended and pod not in removed]
+        gone = [*staying, *removed, *others]
+        yield from ((pod, None) for pod in (*staying, *leaving, *others))
+        yield from claims_after([*removed, *others], objects)
+        yield from ((claim, None) for pod in gone for claim in new_pods.left_by(pod))
+        for pod, new in made:
+            if new is not None and not replacements.has_failed(pod):
                 new, more = new_pods.copy(pod, new.name, new.uid)
                 yield from ((None, item) for item in (*more, new))
 
@@ -530,15 +543,21 @@ class Edits:
         *,
         server: ServerRules = NEWEST_SERVER,
         originals: Originals | None = None,
+        jobs: Iterable[JsonObject] = (),
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and the effect of each; *server*: how they are admitted;
-        *originals*: new pods as they were written. Raises :class:`EditError`."""
+        *originals*: new pods as they were written; *jobs*: manifests. Raises :class:`EditError`."""
         late = evolve(self, edits=tuple(self.split()[1]))
-        pairs, effects = late.pairs(objects, server=server, originals=originals)
+        pairs, effects = late.pairs(objects, server=server, originals=originals, jobs=jobs)
         return applied(objects, pairs), effects
 
     def pairs(
-        self, objects: Sequence[KubeObject], *, server: ServerRules, originals: Originals | None = None
+        self,
+        objects: Sequence[KubeObject],
+        *,
+        server: ServerRules,
+        originals: Originals | None = None,
+        jobs: Iterable[JsonObject] = (),
     ) -> tuple[list[Pair], list[Edited]]:
         """The changes of *objects* by all edits, in order, and the effect of each edit. Raises
         :class:`EditError`."""
@@ -546,12 +565,18 @@ class Edits:
         effects = []
         pairs: list[Pair] = []
         current = tuple(objects)
+        retries = retries_of(jobs) if server.fails_deleted else {}
         for edit in self.edits:
             current = applied(current, pairs)
             with _naming_edit(edit.text):
                 chosen = edit.chosen(current)
                 pairs = edit.objects(
-                    current, chosen, defaults=self.defaults, server=server, originals=originals
+                    current,
+                    chosen,
+                    defaults=self.defaults,
+                    server=server,
+                    originals=originals,
+                    retries=retries,
                 )
                 if edit.kind == "PodDisruptionBudget" and not edit.verb:
                     counted = with_budgets([after for _, after in pairs if after is not None], current)

@@ -230,7 +230,8 @@ def accounts_of(quotas: Iterable[ResourceQuota], objects: Collection[KubeObject]
 def within_quotas(objects: tuple[KubeObject, ...], existing: Iterable[KubeObject] = ()) -> Admitted:
     """The *objects* that quotas admit beside those *existing*, in order: all that the cluster has already, and
     new pods and claims while there is room."""
-    others = tuple(existing)
+    own = {item.identity for item in objects}
+    others = [item for item in existing if item.identity not in own]
     quotas = of_kind(ResourceQuota, (*others, *objects))
     if not quotas:
         return Admitted(objects)

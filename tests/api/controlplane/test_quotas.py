@@ -2,7 +2,10 @@
 
 import pytest
 
+import kubeclassic
 from kubeclassic.api.controlplane import within_quotas
+from kubeclassic.exceptions import ManifestError
+from tests.support import manifests
 from tests.support.build import manifest, obj, owned_by, pod
 
 STORED = {"creationTimestamp": "2024-01-01T00:00:00Z"}
@@ -73,3 +76,26 @@ def test_the_cluster_counts():
     """Pods and quotas that exist already count, whatever they lack."""
     admitted = within_quotas((pod("new"),), (quota({"pods": "1"}), pod("old")))
     assert admitted.objects == ()
+
+
+def test_objects_of_a_python_cluster():
+    """A pod beyond a quota is an error, a workload of which some pods are refused is not; a pod that is put
+    again counts once."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    web = manifest("Deployment", "web", namespace="default", spec=spec)
+    cluster = kubeclassic.Cluster([manifests.node(), quota({"pods": "2"}), web])
+    assert len(cluster.pods) == 2
+    assert [str(warning).partition(": ")[2] for warning in cluster.warnings] == [
+        f"refused by the API server: {used_up('pods', 1, 2, 2)}"
+    ]
+    cluster.update(cluster.pods[0])
+    with pytest.raises(ManifestError, match="exceeded quota"):
+        cluster.add(manifests.pod("more"))
+
+
+def test_a_deleted_quota_refuses_nothing():
+    """``--set 'delete resourcequota q'`` is made before pods are admitted."""
+    objects = [manifests.node(), quota({"pods": "0"}), manifests.pod("a")]
+    answer = kubeclassic.simulate(objects, edits=["delete resourcequota q"])
+    assert [pod.host for pod in answer.document.pods] == ["a"]
