@@ -22,7 +22,9 @@ from .controlplane import (
     admit,
     claims_of_volumes,
     expand,
+    first_job,
     missing_kinds,
+    read_workload,
     scales_of,
     with_budgets,
     with_default_selector,
@@ -175,6 +177,11 @@ class Loaded:
     def of(self, kind: type[K]) -> list[K]:
         """The objects of one class."""
         return [item for item in self.objects if type(item) is kind]
+
+    @property
+    def ignored_kinds(self) -> dict[str, int]:
+        """Objects of kinds that are not read, in words -> their number."""
+        return {f"of kind {kind}": count for kind, count in self.ignored.items()}
 
 
 def load(
@@ -525,9 +532,9 @@ def take_in(
     first. With *defaults* new objects are admitted as *server* does it; what it would refuse is skipped. If
     *existing* and *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
     """
-    parts = _apart(parts, existing)
-    additions = made_by_workloads(parts, existing, defaults=defaults, cron_jobs=cron_jobs)
-    loaded = (*(item for part in parts for item in part.objects), *additions.objects)
+    given = merged(parts, existing)
+    additions = made_by_workloads(given, existing, defaults=defaults, cron_jobs=cron_jobs)
+    loaded = (*given.objects, *additions.objects)
     claims = (
         claim
         for item in loaded
@@ -547,42 +554,59 @@ def take_in(
     )
     objects = with_device_claims(admitted.objects, existing)
     if whole:
-        workloads = (item for part in parts for kind in WORKLOADS for item in part.raw.get(kind, ()))
+        workloads = (item for kind in WORKLOADS for item in given.raw.get(kind, ()))
         objects = with_budgets(objects, existing, scales_of(workloads))
     written = {pod.identity: pod for pod in of_kind(Pod, new) if not pod.metadata.creation_timestamp}
-    for part in parts:
-        written.update((key, pod) for key, pod in part.written.items() if key not in part.prefixes)
+    written.update(given.written)
     originals = {
         id(item): (item, written[item.identity])
         for item in of_kind(Pod, (*objects, *(item for item, _ in admitted.refused)))
         if not (item.metadata.creation_timestamp or item.node_name)
     }
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
-    for part in parts:
-        ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
+    ignored.update(given.ignored_kinds)
     lacks_classes = any("PriorityClass" in notice.what for notice in refused)
-    warnings = list[Notice]()
-    for part in parts:
-        warnings += part.warnings
-        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
-            warnings.append(Notice("kind Table", TABLE_HINT))
-    several = parts if len(parts) > 1 else ()  # within one, loading has said so
-    given = Counter(item.identity for part in several for item in part.objects)
-    warnings += (Notice(f"{kind} {key}", GIVEN_BEFORE) for (kind, key), times in given.items() if times > 1)
-    warnings += (*additions.notices, *admitted.notices, *refused)
+    warnings = [*given.warnings, *additions.notices, *admitted.notices, *refused]
     if whole:
         warnings += missing_kinds((*existing, *objects), lacks_classes)
+    cron = given.raw.get("CronJob", ()) if cron_jobs else ()
+    jobs = given.raw.get("Job", ())
     return Inventory(
         objects=objects,
         ignored=ignored,
         warnings=tuple(warnings),
         refused=refused,
         refused_pods=tuple((item, reason) for item, reason in admitted.refused if isinstance(item, Pod)),
-        config_maps=config_maps(parts),
-        daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
-        jobs=tuple(document for part in parts for document in part.raw.get("Job", ())),
+        config_maps=config_maps(given),
+        daemon_sets=given.raw.get("DaemonSet", ()),
+        jobs=(*(first_job(read_workload(manifest)) for manifest in named(cron)), *named(jobs)),
         originals=originals,
         places={item.identity: at for at, item in enumerate(new)} if refused else {},
+    )
+
+
+def merged(parts: Sequence[Loaded], existing: Iterable[KubeObject] = ()) -> Loaded:
+    """The contents of *parts* as one, beside *existing*; of two objects with one name the last counts, at the
+    place of the first."""
+    parts = _apart(parts, existing)
+    raw = dict[str, tuple[JsonObject, ...]]()
+    ignored = Counter[str]()
+    warnings = list[Notice]()
+    for part in parts:
+        raw.update({kind: (*raw.get(kind, ()), *documents) for kind, documents in part.raw.items()})
+        ignored.update(part.ignored)
+        warnings += part.warnings
+        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
+            warnings.append(Notice("kind Table", TABLE_HINT))
+    several = parts if len(parts) > 1 else ()  # within one, loading has said so
+    given = Counter(item.identity for part in several for item in part.objects)
+    warnings += (Notice(f"{kind} {key}", GIVEN_BEFORE) for (kind, key), times in given.items() if times > 1)
+    return Loaded(
+        tuple({item.identity: item for part in parts for item in part.objects}.values()),
+        raw,
+        ignored,
+        tuple(warnings),
+        written={key: pod for part in parts for key, pod in part.written.items() if key not in part.prefixes},
     )
 
 
@@ -607,40 +631,24 @@ def _apart(parts: Sequence[Loaded], existing: Iterable[KubeObject]) -> list[Load
 
 
 def made_by_workloads(
-    parts: Sequence[Loaded],
-    existing: Sequence[KubeObject] = (),
-    *,
-    defaults: bool = True,
-    cron_jobs: bool = False,
+    loaded: Loaded, existing: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False
 ) -> Made:
-    """The objects that controllers make for the workloads of *parts*, given the objects of *parts* and
-    *existing*.
+    """The objects that controllers make for the workloads of *loaded*, given its objects and *existing*.
 
     A workload that is given twice counts once, as it was given last.
     """
     documents, repeated = each_once(
-        document
-        for kind in dict.fromkeys(kind for part in parts for kind in part.raw)
-        if kind in WORKLOADS
-        for part in parts
-        for document in part.raw.get(kind, ())
+        document for kind, manifests in loaded.raw.items() if kind in WORKLOADS for document in manifests
     )
     if not documents:
         return Made()
-    additions = expand(
-        documents,
-        (*existing, *(item for part in parts for item in part.objects)),
-        cron_jobs=cron_jobs,
-        strict=defaults,
-    )
+    additions = expand(documents, (*existing, *loaded.objects), cron_jobs=cron_jobs, strict=defaults)
     return evolve(additions, notices=(*repeated, *additions.notices))
 
 
-def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:
-    """The manifests of the ConfigMaps of *parts*, by namespace and name."""
-    return {
-        identity_of(manifest)[1:]: manifest for part in parts for manifest in part.raw.get("ConfigMap", ())
-    }
+def config_maps(loaded: Loaded) -> dict[tuple[str, str], JsonObject]:
+    """The manifests of the ConfigMaps of *loaded*, by namespace and name."""
+    return {identity_of(manifest)[1:]: manifest for manifest in loaded.raw.get("ConfigMap", ())}
 
 
 # --- pods that wait -----------------------------------------------------------------------------------------

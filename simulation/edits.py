@@ -327,10 +327,11 @@ class Edit:
         ended = {job_of(pod) for pod, _ in made if replacements.has_failed(pod)}
         active = (pod for pod in of_kind(Pod, objects) if not pod.is_terminal)
         others = [pod for pod in active if job_of(pod) in ended and pod not in removed]
-        gone = [*staying, *removed, *others]
-        yield from ((pod, None) for pod in (*staying, *leaving, *others))
-        yield from claims_after([*removed, *others], objects)
-        yield from ((claim, None) for pod in gone for claim in new_pods.left_by(pod))
+        leaving += others
+        removed += others
+        yield from ((pod, None) for pod in (*staying, *leaving))
+        yield from claims_after(removed, objects)
+        yield from ((claim, None) for pod in (*staying, *removed) for claim in new_pods.left_by(pod))
         for pod, new in made:
             if new is not None and not replacements.has_failed(pod):
                 new, more = new_pods.copy(pod, new.name, new.uid)

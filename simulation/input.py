@@ -295,14 +295,17 @@ def paths_among(name: str, cluster: GivenCluster) -> list[PathLike]:
     return [] if isinstance(cluster, Cluster) else _paths(parts_of(name, cluster))
 
 
-def objects_of(
-    name: str, cluster: GivenCluster, *, defaults: bool, cron_jobs: bool = False
-) -> tuple[KubeObject, ...]:
-    """The objects among the parts of *cluster*, and those in its manifests; paths are not read."""
+def loaded_of(name: str, cluster: GivenCluster, *, defaults: bool) -> list[Loaded]:
+    """The parts of *cluster* that are no paths."""
     if isinstance(cluster, Cluster):
-        return cluster.objects
-    items = [part for part in parts_of(name, cluster) if not isinstance(part, str | os.PathLike)]
-    return Cluster(items, defaults=defaults, cron_jobs=cron_jobs).objects if items else ()
+        raw = {"ConfigMap": tuple(cluster.config_maps.values())}
+        return [Loaded(cluster.objects, raw, warnings=cluster.warnings)]
+    parts = enumerate(parts_of(name, cluster), 1)
+    return [
+        load_given(part, number, defaults=defaults)
+        for number, part in parts
+        if not isinstance(part, str | os.PathLike)
+    ]
 
 
 def at_hand(value: Any) -> Any:
@@ -369,7 +372,7 @@ def _inventory(
         return inventory
     mends = bool(inventory.refused_pods) and any(edit.kind == "Pod" for edit in edits.edits)
     chosen = with_refused(inventory) if mends else inventory.objects
-    objects, more = edits.of_pods(chosen, server=server, originals=inventory.originals)
+    objects, more = edits.of_pods(chosen, server=server, originals=inventory.originals, jobs=inventory.jobs)
     inventory = after_edits(inventory, objects) if mends else evolve(inventory, objects=objects)
     return evolve(inventory, warnings=(*inventory.warnings, *idle_notices([*edited, *more])))
 

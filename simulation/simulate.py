@@ -149,7 +149,9 @@ class Files:
         )
         if self.edits is None:
             return sorted_out(inventory, names, self.where)
-        objects, edited = self.edits.of_pods(inventory.objects, server=server, originals=inventory.originals)
+        objects, edited = self.edits.of_pods(
+            inventory.objects, server=server, originals=inventory.originals, jobs=inventory.jobs
+        )
         all_edited = (*self.edited, *edited)
         warnings = (*inventory.warnings, *idle_notices(all_edited))
         return evolve(
@@ -210,11 +212,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
             set_aside += [item] if isinstance(item, Pod) else []
         elif isinstance(item, Pod):
             pending.append(item)
-    warnings += [
-        Notice(f"Pod {pod.key} on {pod.node_name}", GONE, about=f"Pod {pod.key}")
-        for pod in of_kind(Pod, existing)
-        if pod.node_name not in nodes
-    ]
+    warnings += gone_notices(of_kind(Pod, existing), nodes)
     warnings += (Notice(f"PersistentVolumeClaim {key}", UNPLACED) for key in unplaced)
     return Scenario(
         tuple(existing),
@@ -228,6 +226,15 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         jobs=inventory.jobs,
         originals=inventory.originals,
     )
+
+
+def gone_notices(pods: Iterable[Pod], nodes: Collection[str]) -> list[Notice]:
+    """A warning for each of *pods* that is on none of *nodes*."""
+    return [
+        Notice(f"Pod {pod.key} on {pod.node_name}", GONE, about=f"Pod {pod.key}")
+        for pod in pods
+        if pod.node_name not in nodes
+    ]
 
 
 ORDERS = ("input", "priority", "queue")

@@ -321,7 +321,8 @@ def is_next_due(workload: Workload, pod: Pod) -> bool:
     one, unless a scheduler has said that there is none."""
     is_leaving = pod.is_terminal or pod.is_terminating
     is_tried = any(
-        condition.type == "PodScheduled" and condition.status == "False" for condition in pod.status.conditions
+        condition.type == "PodScheduled" and condition.status == "False"
+        for condition in pod.status.conditions
     )
     is_well = is_ready(pod) if pod.node_name else not is_tried
     is_next = is_well and not is_leaving and _is_own(workload, pod)

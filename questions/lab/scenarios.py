@@ -398,7 +398,7 @@ def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> 
     }
     if config.source.provider or config.source.policy is None:
         return {**scheduler, "provider": config.source.provider or DEFAULT_PROVIDER}
-    document = config.policy_document(config_maps([loaded]))
+    document = config.policy_document(config_maps(loaded))
     assert document is not None
     return {**scheduler, "policy": {"kind": "Policy", "apiVersion": "v1", **document.data}}
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from attrs import Factory, evolve, fields_dict, frozen
 
-from ...api.objects import JsonObject, KubeObject, Node, Pod
+from ...api.load import Loaded
+from ...api.objects import Node, Pod
 from ...api.reading import Notice, PathLike, grouped, refuse_unread
 from ...api.view import (
     Chart,
@@ -34,22 +35,14 @@ from ...api.words import count_doing, count_of, duration
 from ...core.decision import reasons_in
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
-from ...framework.releases import AUTO, is_auto, judged_as
+from ...framework.releases import is_auto, judged_as
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.input import (
-    GivenScheduler,
-    at_hand,
-    objects_of,
-    parts_of,
-    paths_among,
-    release_asked,
-    spec_of,
-)
+from ...simulation.input import GivenScheduler, at_hand, loaded_of, paths_among, release_asked, spec_of
 from ...simulation.nodesbyuse import grouped as nodes_with
 from ...simulation.nodesbyuse import labels_of, titles_of
 from ...simulation.releasenotes import input_notices
 from ..asking import SILENT, GivenCluster, Observer, Result, Row, asked_by
-from .inputs import InputOptions, Inputs, read_inputs
+from .inputs import InputOptions, InputReader, Inputs
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
 from .recording import KEPT, Places, PodHistory, Recording, ReplayHistory, columns, printed, summary
@@ -93,12 +86,11 @@ class ReplayInput:
         *,
         options: ReplayOptions,
         release: str | None,
-        objects: Iterable[KubeObject] = (),
-        given: Iterable[JsonObject] = (),
+        given: Iterable[Loaded] = (),
         keeps_manifests: bool = False,
     ) -> ReplayInput:
-        """The input in *paths* and *objects*, which come from the manifests *given*, with the scheduler that
-        *settle* chooses for the nodes. *spec* is a first guess at it.
+        """The input in *paths* and *given*, with the scheduler that *settle* chooses for the nodes. *spec* is
+        a first guess at it.
 
         *release*: as it was asked for, None for the default. Raises
         :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and with ``strict`` for parts of it
@@ -106,15 +98,15 @@ class ReplayInput:
         """
         choice = InputOptions(
             scheduler_names=spec.scheduler_names,
-            server=spec.server,
             keeps_manifests=keeps_manifests or spec.may_call_extenders,
             as_recorded=options.as_recorded,
             defaults=options.defaults,
             cron_jobs=options.cron_jobs,
             strict_fields=options.strict,
         )
-        inputs = read_inputs(paths, choice, objects=objects, given=given)
-        spec = settle(inputs.nodes)
+        reader = InputReader.of(paths, choice, given=given)
+        spec = settle(reader.nodes)
+        inputs = reader.inputs(spec.server)
         engine = spec.engine(inputs.config_maps)
         notices = [*inputs.warnings, *input_notices(inputs.objects, engine.algorithm, release)]
         if release is not None and not is_auto(release) and (sentence := judged_as(release)):
@@ -264,15 +256,15 @@ def replayed(
 def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
     """The input of a replay, as Python gives it."""
     chosen = options.scheduler
-    first_spec = spec_of(None if chosen == AUTO else chosen)
+    first_spec = spec_of(chosen)
+    release = release_asked(chosen)
     return ReplayInput.read(
         paths_among("inputs", inputs),
         first_spec,
-        lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first_spec,
+        lambda nodes: spec_of(chosen, nodes) if is_auto(release) else first_spec,
         options=options,
-        release=release_asked(chosen),
-        objects=objects_of("inputs", inputs, defaults=options.defaults, cron_jobs=options.cron_jobs),
-        given=[part for part in parts_of("inputs", inputs) if isinstance(part, Mapping)],
+        release=release,
+        given=loaded_of("inputs", inputs, defaults=options.defaults),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import IO
@@ -18,6 +18,7 @@ from ...api.controlplane import (
     WORKLOADS,
     Scales,
     admit,
+    claims_of_volumes,
     expand,
     first_job,
     read_workload,
@@ -25,7 +26,7 @@ from ...api.controlplane import (
     with_defaults,
 )
 from ...api.garbage import no_garbage_collection
-from ...api.load import REFUSED, Loaded, config_maps, each_once, load, load_documents, made_by_workloads
+from ...api.load import REFUSED, Loaded, config_maps, each_once, load, made_by_workloads, merged
 from ...api.meaning import NEWEST_SERVER, ServerRules
 from ...api.objects import (
     DEFAULT_SCHEDULER,
@@ -44,7 +45,7 @@ from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError
 from ...framework.schedulerspec import ConfigMaps
 from ...simulation.evictions import is_daemon
-from ...simulation.simulate import CLUSTER, named
+from ...simulation.simulate import CLUSTER, gone_notices, named
 from ..importing import rows
 from .operations import Operation, nodes_of, read_operations
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TraceTimes, parse_duration
@@ -173,8 +174,6 @@ class InputOptions:
     """Pods leave at their recorded time, not after their recorded run time."""
     cron_jobs: bool = False
     """Make the pods of one Job of each CronJob."""
-    server: ServerRules = NEWEST_SERVER
-    """The API server's admission of new objects."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
     strict_fields: bool = False
@@ -223,9 +222,11 @@ class Inputs:
 
     @property
     def objects(self) -> list[KubeObject]:
-        """The objects that are there at the beginning or come later, each once."""
+        """The objects that are there at the beginning or come later, each once, and the templates of
+        others."""
         by_identity = {event.item.identity: event.item for event in self.events if event.verb != DELETE}
-        return list(by_identity.values())
+        templates = (item for operation in self.operations for item in operation.templates)
+        return [*by_identity.values(), *templates]
 
     @property
     def nodes(self) -> list[Node]:
@@ -237,39 +238,58 @@ def read_inputs(
     paths: Sequence[PathLike],
     choice: InputOptions = InputOptions(),
     stdin: IO[bytes] | None = None,
-    objects: Iterable[KubeObject] = (),
-    given: Iterable[JsonObject] = (),
+    given: Iterable[Loaded] = (),
+    server: ServerRules = NEWEST_SERVER,
 ) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-``
     for standard input.
 
-    *objects* count like those in manifests; *given*: the manifests that they come from. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    *given* counts like what is in manifests; *server*: how objects are admitted. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    odd = Oddities(choice.strict_fields)
-    reader = _Reader(choice, stdin, named(paths), tuple(objects), tuple(given), odd=odd)
-    with no_garbage_collection():
-        for path in paths:
-            reader.sort(os.fspath(path))
-        return reader.inputs()
+    return InputReader.of(paths, choice, stdin, given).inputs(server)
 
 
 @define(repr=False)
-class _Reader:
+class InputReader:
+    """The contents of inputs, before a scheduler is chosen."""
+
     choice: InputOptions
     stdin: IO[bytes] | None
     where: str
     """The files that were given, in messages."""
-    objects: tuple[KubeObject, ...] = ()
-    given: tuple[JsonObject, ...] = ()
+    loaded: Loaded = Factory(Loaded)
+    """What is there at first, or comes at an annotated time."""
     manifests: list[str] = Factory(list)
     tables: dict[str, str] = Factory(dict)
     """openb's files, by what they list: nodes or pods."""
+    recorded: list[Event] = Factory(list)
     events: list[Event] = Factory(list)
+    """All events in order of time."""
+    origin: float = 0.0
+    server: ServerRules = NEWEST_SERVER
+    """The API server's admission of new objects."""
     operations: list[Operation] = Factory(list)
     times: TraceTimes = Factory(TraceTimes)
     ignored: Counter[str] = Factory(Counter)
     odd: Oddities = Factory(Oddities)
     _piped: bytes = b""
+
+    @classmethod
+    def of(
+        cls,
+        paths: Sequence[PathLike],
+        choice: InputOptions,
+        stdin: IO[bytes] | None = None,
+        given: Iterable[Loaded] = (),
+    ) -> InputReader:
+        """The reader of *paths* and *given*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        reader = cls(choice, stdin, named(paths), odd=Oddities(choice.strict_fields))
+        with no_garbage_collection():
+            for path in paths:
+                reader.sort(os.fspath(path))
+            reader.merge(given)
+        return reader
 
     # --- sorting --------------------------------------------------------------------------------------------
 
@@ -292,7 +312,7 @@ class _Reader:
             self.manifests.append(path)
         elif "event" in first.data:
             events = [event for event in map(self._event, [first, *documents]) if event is not None]
-            self.events += events if choice.as_recorded else with_run_times(events, choice.scheduler_names)
+            self.recorded += events if choice.as_recorded else with_run_times(events, choice.scheduler_names)
         else:
             folder = Path() if path == STDIN else Path(path).parent
             self.operations += read_operations(
@@ -330,71 +350,80 @@ class _Reader:
 
     # --- objects --------------------------------------------------------------------------------------------
 
-    def inputs(self) -> Inputs:
-        """Everything that was read."""
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes that are there at the beginning or come later, and the templates of others."""
+        nodes = [event.item for event in self.events if isinstance(event.item, Node) and event.verb != DELETE]
+        return [*nodes, *nodes_of(self.operations)]
+
+    def merge(self, given: Iterable[Loaded]) -> None:
+        """Read the manifests, take them and *given* with what workloads make of them, and put all events in
+        order."""
         choice = self.choice
-        loaded = Loaded()
+        parts = [*given]
         if self.manifests:
-            loaded = load(
+            files = load(
                 self.manifests,
                 stdin=io.BytesIO(self._piped),
                 defaults=choice.defaults,
                 strict_fields=choice.strict_fields,
                 keeps_manifests=choice.keeps_manifests,
             )
-        self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
+            parts.insert(0, files)
+        loaded = self.loaded = merged(parts)
+        self.ignored.update(loaded.ignored_kinds)
         # DaemonSets make pods for a node once it is there.
         there = [item for item in loaded.objects if not (isinstance(item, Node) and _comes_later(item))]
         present = evolve(loaded, objects=tuple(there))
-        expanded = made_by_workloads([present], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
+        expanded = made_by_workloads(present, defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *expanded.notices)
         objects = []
-        for item in (*loaded.objects, *self.objects, *expanded.objects, *self._traced()):
+        for item in (*loaded.objects, *expanded.objects, *self._traced()):
             reason = self._why_ignored(item)
             if reason is None:
                 objects.append(item)
             else:
                 self.ignored[reason] += 1
-        events, origin = self._placed([*timed(objects, choice, self.times), *self.events])
-        items = (event.item for event in events)
+        self.events, self.origin = self._placed([*timed(objects, choice, self.times), *self.recorded])
+
+    def inputs(self, server: ServerRules) -> Inputs:
+        """Everything that was read, as *server* admits it."""
+        self.server = server
+        items = (event.item for event in self.events)
         templates = (template for operation in self.operations for template in operation.templates)
         classes = [item for item in (*items, *templates) if isinstance(item, ADMISSION_KINDS)]
-        events = list(self._taken(events, classes))
-        operations = tuple(self._prepared(operation, classes) for operation in self.operations)
-        nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
+        with no_garbage_collection():
+            events = tuple(self._taken(self.events, classes))
+            operations = tuple(self._prepared(operation, classes) for operation in self.operations)
         provided = {*NATIVE[:2]}
-        for node in (*nodes, *nodes_of(self.operations)):
+        for node in self.nodes:
             provided |= {name for name, amount in of_node(node.status.allocatable).items() if amount}
         native = [name for name in NATIVE if name in provided]
         resources = (*native, *sorted(provided - {*NATIVE, PODS}), PODS)
         notices = tuple(self.odd.notices)
-        maps = config_maps([loaded])
-        manifests = self._manifests(loaded, classes)
+        maps = config_maps(self.loaded)
+        manifests = self._manifests(classes)
         return Inputs(
-            tuple(events), operations, resources, origin, dict(+self.ignored), notices, maps, manifests
+            events, operations, resources, self.origin, dict(+self.ignored), notices, maps, manifests
         )
 
-    def _manifests(self, loaded: Loaded, classes: Sequence[KubeObject]) -> WorkloadManifests:
+    def _manifests(self, classes: Sequence[KubeObject]) -> WorkloadManifests:
         recorded = {
             (pod.namespace, owner.kind, owner.name)
-            for event in self.events
+            for event in self.recorded
             if isinstance(pod := event.item, Pod) and (owner := pod.controller) is not None
         }
-        given = load_documents((Document(item, "manifest") for item in self.given), defaults=False)
+        raw = self.loaded.raw
 
         def of(kind: str) -> tuple[JsonObject, ...]:
-            manifests = each_once((*loaded.raw.get(kind, ()), *given.raw.get(kind, ())))[0]
+            manifests = each_once(raw.get(kind, ()))[0]
             return tuple(item for item in manifests if read_workload(item).place not in recorded)
 
         choice = self.choice
         cron_jobs = of("CronJob") if choice.cron_jobs else ()
         jobs = (*of("Job"), *(first_job(read_workload(item)) for item in cron_jobs))
-        scales = scales_of(
-            item for part in (loaded, given) for kind in WORKLOADS for item in part.raw.get(kind, ())
-        )
-        return WorkloadManifests(
-            jobs, of("DaemonSet"), scales, tuple(classes), choice.server, choice.defaults
-        )
+        scales = scales_of(item for kind in WORKLOADS for item in raw.get(kind, ()))
+        return WorkloadManifests(jobs, of("DaemonSet"), scales, tuple(classes), self.server, choice.defaults)
 
     def _why_ignored(self, item: KubeObject) -> str | None:
         """The reason why a pod takes no part: it neither has a node nor waits for one."""
@@ -421,7 +450,9 @@ class _Reader:
         others are left out and counted.
         """
         there = set[tuple[str, ...]]()
+        nodes = {node.name for node in self.nodes}
         left_out = dict[tuple[str, ...], str]()
+        made = nodes_of(self.operations)  # it is for them to name these
         for event in events:
             item = event.item
             if event.verb == DELETE:
@@ -431,11 +462,13 @@ class _Reader:
                 before = left_out.pop(item.identity, "") if event.verb == UPDATE else ""
                 outcome: KubeObject | str = before
                 if is_there or before != REFUSED:  # otherwise it would be told again
-                    outcome = self._admitted(item, classes, is_there=is_there)
+                    outcome = self._admitted(item, classes, there)
                 if isinstance(outcome, str):
                     left_out[item.identity] = outcome
                     continue
                 there.add(item.identity)
+                if isinstance(item, Pod) and item.node_name and not is_there and not made:
+                    self.odd.notices += gone_notices([item], nodes)
                 event = event if outcome is item else evolve(event, item=outcome)
             yield event
         self.ignored.update(left_out.values())
@@ -453,18 +486,26 @@ class _Reader:
         return evolve(operation, templates=tuple(templates))
 
     def _admitted(
-        self, item: KubeObject, classes: Sequence[KubeObject], *, is_there: bool = False
+        self, item: KubeObject, classes: Sequence[KubeObject], there: Collection[tuple[str, ...]] = ()
     ) -> KubeObject | str:
-        """The object as the API server would store it, or why it takes no part."""
+        """The object as the API server would store it, or why it takes no part; *there*: what exists."""
+        is_there = item.identity in there
         if not is_there and (reason := self._why_ignored(item)):
             return reason
         if not self.choice.defaults:
             return item
-        admission = admit([item], classes, server=self.choice.server)
-        if not admission.refused:
-            return admission.objects[0]
-        self.odd.notices.append(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {admission.refused[0][1]}"))
-        return REFUSED
+        claims = list[KubeObject]()
+        if isinstance(item, Pod) and not (is_there or item.metadata.creation_timestamp or item.node_name):
+            claims += (claim for claim in claims_of_volumes(item) if claim.identity not in there)
+        admission = admit([item, *claims], classes, server=self.server)
+        self.odd.notices += () if is_there else admission.notices
+        self.odd.notices += (
+            Notice(f"{refused.kind} {refused.key}", f"{REFUSED}: {reason}")
+            for refused, reason in admission.refused
+        )
+        is_refused = any(refused is item for refused, _ in admission.refused)
+        self.ignored[REFUSED] += len(admission.refused) - is_refused
+        return REFUSED if is_refused else admission.objects[0]
 
     # --- times ----------------------------------------------------------------------------------------------
 

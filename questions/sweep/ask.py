@@ -31,7 +31,7 @@ from ...framework.releases import FRAMEWORK_RELEASES
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...framework.userrules import execute_files, names_catalogue, rule_files
 from ...simulation.executors import run_on
-from ...simulation.input import edits_of, objects_of, paths_among, scenario_of, spec_of
+from ...simulation.input import edits_of, loaded_of, paths_among, scenario_of, spec_of
 from ...simulation.releasenotes import input_notices, with_release_notices
 from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Scenario, Simulation
@@ -186,9 +186,11 @@ class SharedInput:
             elif edits:
                 self.inputs[place] = f"{EDITS}: expected a cluster, got {edits[0]!r} for a trace"
             else:
-                choice = InputOptions(server=server, scheduler_names=names)
-                objects = objects_of("trace", spec.trace, defaults=True)
-                self.inputs[place] = read_inputs(paths_among("trace", spec.trace), choice, objects=objects)
+                choice = InputOptions(scheduler_names=names)
+                given = loaded_of("trace", spec.trace, defaults=True)
+                self.inputs[place] = read_inputs(
+                    paths_among("trace", spec.trace), choice, given=given, server=server
+                )
         except KubeclassicError as error:
             self.inputs[place] = str(error)
 

@@ -8,6 +8,7 @@ import yaml
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.evictions import retries_of
 from kubeclassic.simulation.simulate import Files
 from tests.support.manifests import manifest
 
@@ -115,3 +116,17 @@ def test_config_maps_are_kept(tmp_path):
     found = scenario(tmp_path, manifest("ConfigMap", "p", namespace="kube-system", data={}))
     assert list(found.config_maps) == [("kube-system", "p")]
     assert found.node_count == sum(isinstance(item, Node) for item in found.objects) == 1
+
+
+def test_jobs_end(tmp_path):
+    """The Jobs of CronJobs end after some failures, too, and so do those with a number for a name."""
+    (tmp_path / "cluster.yaml").write_text("""
+{kind: Node, metadata: {name: a}}
+---
+{kind: CronJob, apiVersion: batch/v1, metadata: {name: cron}, spec: {jobTemplate: {spec: {backoffLimit: 0, template: {}}}}}
+---
+{kind: Job, apiVersion: batch/v1, metadata: {generateName: job-}, spec: {backoffLimit: 3, template: {}}}
+""")
+    files = Files.read([tmp_path / "cluster.yaml"])
+    asked, unasked = (retries_of(files.scenario(cron_jobs=cron_jobs).jobs) for cron_jobs in (True, False))
+    assert (asked, unasked) == ({"default/cron-1": 0, "default/job-1": 3}, {"default/job-1": 3})

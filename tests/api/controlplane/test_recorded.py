@@ -66,7 +66,7 @@ def test_pods_and_claims_of_workloads(kind):
     """Each workload gets the pods and claims that its controller makes."""
     different = []
     for number, case in enumerate(case for case in recorded("workloads") if case["kind"] == kind):
-        made = made_by_workloads([loaded_of(case["objects"])]).objects
+        made = made_by_workloads(loaded_of(case["objects"])).objects
         created = [decode(document) for document in case["created"]]
         if traits(kind, made) != traits(kind, created):
             different.append(number)
@@ -99,7 +99,7 @@ def test_pods_that_fewer_replicas_delete():
         (after,), _ = Edits.parse([case["edit"]]).of_loaded([before])
         kept = {pod.name for pod in after.of(Pod)}
         gone = sorted({pod.name for pod in before.of(Pod)} - kept)
-        made = len(of_kind(Pod, made_by_workloads([after]).objects))
+        made = len(of_kind(Pod, made_by_workloads(after).objects))
         if (gone, made) != (case["deleted"], case["created"]):
             different.append(number)
     assert different == []

@@ -6,6 +6,8 @@ import pytest
 import yaml
 
 import kubeclassic
+from kubeclassic import Framework
+from kubeclassic.api.controlplane.admission import NO_SIDECARS
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs import START, InputOptions, Lifetime, read_inputs
@@ -386,6 +388,74 @@ def test_an_iterator_of_manifests(ask):
     manifests = [*yaml.safe_load_all(NODE), manifest("Pod", "web", spec={"containers": [{"name": "c"}]})]
     asked = ask(part for part in manifests)
     assert getattr(asked, "ok", None) or len(asked.inputs.events) == 2
+
+
+READ_ALIKE = {
+    "the release of the nodes": ("1.14", None, (), "{kind: Pod, metadata: {name: p}}"),
+    "options without a release": ("1.20", Framework(), (), "{kind: Pod, metadata: {name: p}}"),
+    "admission of that release": (
+        "1.14",
+        "auto",
+        ["release 1.14 ignores spec.overhead"],
+        """{kind: RuntimeClass, apiVersion: node.k8s.io/v1, metadata: {name: r}, handler: r}
+---
+{kind: Pod, metadata: {name: p}, spec: {runtimeClassName: r, overhead: {cpu: 1}}}""",
+    ),
+    "a refusal beside others": (
+        "1.36",
+        "1.36",
+        ["refused by the API server: no PriorityClass with name nope was found"],
+        """{kind: Pod, metadata: {name: q}, spec: {priorityClassName: nope}}
+---
+{kind: Pod, metadata: {name: p}}""",
+    ),
+    "a claim of a volume": (
+        "1.23",
+        None,
+        [
+            "refused by the API server: minimum storage usage per PersistentVolumeClaim is 2Gi, but request is 1Gi"
+        ],
+        """{kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: PersistentVolumeClaim, min: {storage: 2Gi}}]}}
+---
+{kind: Pod, metadata: {name: p}, spec: {volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {
+  accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]}}""",
+    ),
+    "a node that is not there": (
+        "1.36",
+        None,
+        ["its node is not in the input"],
+        "{kind: Pod, metadata: {name: p}}\n---\n{kind: Pod, metadata: {name: q}, spec: {nodeName: gone}}",
+    ),
+    "what is dropped": (
+        "1.28",
+        None,
+        [NO_SIDECARS.what],
+        "{kind: Pod, metadata: {name: p}, spec: {initContainers: [{name: i, restartPolicy: Always}]}}",
+    ),
+    "two of one name": (
+        "1.36",
+        None,
+        ["was given before, the last one counts"],
+        "{kind: Pod, metadata: {name: p}}\n---\n{kind: Pod, metadata: {name: p}}",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", READ_ALIKE)
+@pytest.mark.parametrize("of_files", [True, False])
+def test_read_as_for_a_simulation(tmp_path, case, of_files):
+    """A replay takes the release, the pods and the warnings that a simulation takes."""
+    release, scheduler, warnings, text = READ_ALIKE[case]
+    text = (
+        f"{NODE.replace('status: {', f'status: {{nodeInfo: {{kubeletVersion: v{release}.1}}, ')}---\n{text}\n"
+    )
+    (tmp_path / "cluster.yaml").write_text(text)
+    given = str(tmp_path / "cluster.yaml") if of_files else [*yaml.safe_load_all(text)]
+    simulated, replayed = (ask(given, scheduler) for ask in (kubeclassic.simulate, kubeclassic.replay))
+    assert (replayed.release, replayed.summary.scheduled) == (release, simulated.summary.placed)
+    for result in (simulated, replayed):
+        told = [notice.what for group in result.warnings for notice in group.notices]
+        assert [what for what in told if "kubectl" not in what] == [*warnings]
 
 
 # --- Times --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kubeclassic
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs import Inputs, read_inputs
 from kubeclassic.questions.replay.operations import DEFAULT_NODE, Operation
@@ -50,6 +51,21 @@ def test_one_node_with_a_name_keeps_it(tmp_path):
     one = "- {opcode: createNodes, count: 1, nodeTemplate: {metadata: {name: big}}}\n"
     _, records = run(tmp_path, one + one.replace("count: 1", "count: 2"))
     assert [name for _, name in told(records, "NodeAdded")] == ["big", "big-1", "big-2"]
+
+
+def test_the_release_of_nodes_that_are_made(tmp_path):
+    """The nodes that a scenario makes say the release, and templates are read as it reads pods."""
+    path = tmp_path / "scenario.yaml"
+    template = "{metadata: {name: a}, status: {nodeInfo: {kubeletVersion: v1.20.1}}}"
+    pods = POD.replace("spec: {", "spec: {schedulingGates: [{name: g}], ")
+    path.write_text(
+        f"- {{opcode: createNodes, count: 1, nodeTemplate: {template}}}\n- {{opcode: createPods, count: 1, {pods}}}\n"
+    )
+    result = kubeclassic.replay(path, until=1)
+    assert result.release == "1.20"
+    assert [notice.what for group in result.warnings for notice in group.notices] == [
+        "release 1.20 ignores spec.schedulingGates"
+    ]
 
 
 def test_parameters_paths_and_labels(tmp_path):

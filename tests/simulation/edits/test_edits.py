@@ -16,8 +16,10 @@ from kubeclassic.api.ownfields import current_manifest
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.edits import Edit, Edits
 from kubeclassic.simulation.fieldchanges import EditError, Step, parse_path, text_of
+from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Files
 from tests.support.drawn import documents
 from tests.support.examples import examples
@@ -353,6 +355,32 @@ def test_what_has_ended_was_made_again_already(fate, edit, kind, comes):
     """In place of a pod that has finished or is being deleted only a StatefulSet makes one."""
     found, _ = Edits.parse([edit]).of_pods(objects(*NODES, owned("w-0", kind, **fate)))
     assert {item.name for item in found if isinstance(item, Pod)} == comes
+
+
+@pytest.mark.parametrize(
+    "texts, limit, release, left",
+    [
+        (["drain node a"], 2, "1.36", {"w-2", "w-3", "w-4"}),
+        (["drain node a"], 1, "1.36", set()),
+        (["drain node a"], 1, "1.24", {"w-2", "w-3", "w-4"}),
+        (["drain node a", "drain node b"], 2, "1.36", set()),
+        (["delete node a"], 1, "1.36", set()),
+        (["delete pod w-*"], 1, "1.36", {"w-3", "w-4", "w-5"}),
+    ],
+)
+@pytest.mark.parametrize("of_files", [True, False])
+def test_jobs_end_after_some_evictions(tmp_path, of_files, texts, limit, release, left):
+    """The pods of a Job that has lost too many are deleted, and it makes no more."""
+    pods = [owned(f"w-{at}", "Job") for at in range(3)]
+    pods[2]["spec"] = {**pods[2]["spec"], "nodeName": "b"}
+    spec = {"parallelism": 0, "backoffLimit": limit, "template": TEMPLATE}
+    given = [*NODES, *pods, manifest("Job", "w", apiVersion="batch/v1", spec=spec)]
+    path = tmp_path / "cluster.yaml"
+    path.write_text(yaml.safe_dump_all(given))
+    server = find_any_release(release).server
+    cluster = path if of_files else given
+    scenario = scenario_of(cluster, edits=texts, server=server, scheduler_names=["default-scheduler"])
+    assert {item.name for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)} == left
 
 
 def test_devices_are_copied_again_and_again():
