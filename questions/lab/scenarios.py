@@ -125,7 +125,7 @@ class LabScenarios:
         unedited = (inventory.objects, inventory.originals, ())
         objects, originals, more = self._cache.get((*key, texts[:start]), unedited)
         for at in range(start, len(late)):
-            change = partial(self._after_edit, late[at], objects, spec.server, originals)
+            change = partial(self._after_edit, late[at], objects, spec.server, originals, inventory.jobs)
             objects, originals, effects = self._cached((*key, texts[: at + 1]), change)
             more = (*more, *effects)
             self._cache[*key, texts[: at + 1]] = objects, originals, more
@@ -152,12 +152,17 @@ class LabScenarios:
         ), tuple(effects)
 
     def _after_edit(
-        self, edit: Edit, objects: Objects, server: ServerRules, originals: Originals
+        self,
+        edit: Edit,
+        objects: Objects,
+        server: ServerRules,
+        originals: Originals,
+        jobs: Sequence[JsonObject],
     ) -> tuple[Objects, Originals, tuple[Edited, ...]]:
         """*objects* and *originals* after *edit*, and what it did."""
         edits = Edits((edit,), self.files.defaults)
         known = dict(originals)  # it grows by the edited pods, which go with this state
-        pairs, effects = edits.pairs(objects, server=server, originals=known)
+        pairs, effects = edits.pairs(objects, server=server, originals=known, jobs=jobs)
         return applied(objects, pairs), known, tuple(effects)
 
     def _cached(self, key: Any, make: Callable[[], T]) -> T:

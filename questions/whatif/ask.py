@@ -135,7 +135,9 @@ class Start:
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
         server = server_rules(original.engine.release, original.engine.gates)
-        pairs, _ = edits.pairs(objects, server=server, originals=dict(original.scenario.originals))
+        pairs, _ = edits.pairs(
+            objects, server=server, originals=dict(original.scenario.originals), jobs=original.scenario.jobs
+        )
         after = applied(objects, pairs)
         made: Sequence[KubeObject] = ()
         if daemon_sets := original.scenario.daemon_sets:

@@ -27,7 +27,7 @@ from tests.conftest import ROOT
 from tests.support import build
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, lab_on, moved, town
-from tests.support.manifests import manifest, node
+from tests.support.manifests import manifest, node, owned_by, pod
 from tests.support.program import FIND, MAIN
 
 NODES = st.lists(st.integers(0, 63), min_size=2, max_size=10)
@@ -52,6 +52,9 @@ PODS = manifest(
             requests: {cpu: '1'}
     """),
 )
+
+
+JOB = {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}}
 
 
 @attrs.define
@@ -190,6 +193,17 @@ def test_an_evicted_pod_comes_again_in_its_place():
         assert ask(lab, "simulate", lab.start)["summary"]["evicted"] == 1
     with lab.input(lab.start) as found:
         assert [item.name for item in found.engine.pods_on("a")] == ["first", "second"]
+
+
+def test_a_job_ends_with_its_node():
+    """A Job that may not fail makes no pod again when a drain evicts one, as with ``--set``."""
+    documents = [
+        *(node(name) for name in ("a", "b")),
+        pod("w-1", on="a", metadata=owned_by("Job", "w")),
+        manifest("Job", "w", namespace="default", apiVersion="batch/v1", spec=JOB),
+    ]
+    lab = lab_on(Files(load_documents([Document(document, "x") for document in documents])), release="1.36")
+    assert answered(lab, replace(lab.start, edits=("drain node a",))) == {}
 
 
 # --- Rules --------------------------------------------------------------------------------------------------
