@@ -145,10 +145,10 @@ class Cluster:
             cron_jobs=cron_jobs,
             whole=True,
         )
+        cluster._put_all(inventory)
         cluster.warnings = inventory.warnings
         cluster.ignored = inventory.ignored
         cluster.config_maps = inventory.config_maps
-        cluster._put_all(inventory)
         return cluster
 
     def __repr__(self) -> str:
@@ -352,6 +352,7 @@ class Cluster:
 
     def _put_all(self, inventory: Inventory) -> None:
         """Put the objects of *inventory*, and volumes for new claims whose class binds at once."""
+        self.warnings += inventory.refused
         self._written.update((written.identity, written) for _, written in inventory.originals.values())
         binds = False
         for item in inventory.objects:
@@ -399,20 +400,16 @@ class Cluster:
                 advice = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
                 raise wrong_type(f"object {number}", item, f"an object or its manifest{advice}")
             parts.append(load_given(item, number, defaults=self.defaults))
-        classes = self._classes.values()
-        counts = any(part.raw or part.prefixes for part in parts) or of_kind(ResourceQuota, classes)
+        rules = tuple(self._classes.values())
+        # Workloads count their pods, quotas all pods, and new names are none that are there.
+        is_counted = any(part.raw or part.prefixes for part in parts) or of_kind(ResourceQuota, rules)
         inventory = take_in(
-            parts,
-            self.objects if counts else tuple(classes),
-            defaults=self.defaults,
-            cron_jobs=self.cron_jobs,
+            parts, self.objects if is_counted else rules, defaults=self.defaults, cron_jobs=self.cron_jobs
         )
         # A workload stays although its pods are refused.
         own = {f"{item.kind} {item.key}" for part in parts for item in part.objects}
-        for notice in inventory.refused:
-            if notice.where in own:
-                raise ManifestError(str(notice))
-            self.warnings += (notice,)
+        if refusal := next((notice for notice in inventory.refused if notice.where in own), None):
+            raise ManifestError(str(refusal))
         for notice in inventory.warnings:
             if notice.what == GIVEN_BEFORE:
                 raise ManifestError(

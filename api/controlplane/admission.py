@@ -41,12 +41,8 @@ from ..objects import (
     of_kind,
 )
 from ..reading import Notice, Unread, limit_faults
+from ..reading.forms import SYSTEM_CLASSES
 from .defaults import HUGE_PAGES, POD_LEVEL
-
-SYSTEM_CLUSTER_CRITICAL = PriorityClass(
-    metadata=ObjectMeta(name="system-cluster-critical"), value=2_000_000_000
-)
-SYSTEM_NODE_CRITICAL = PriorityClass(metadata=ObjectMeta(name="system-node-critical"), value=2_000_001_000)
 
 _IS_DEFAULT_CLASS = (
     "storageclass.kubernetes.io/is-default-class",
@@ -89,7 +85,10 @@ def admit(
     the name of its class, and no class is looked up.
     """
     new = tuple(objects)
-    everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *existing, *new)
+    system = (
+        PriorityClass(metadata=ObjectMeta(name=name), value=value) for name, value in SYSTEM_CLASSES.items()
+    )
+    everything = (*system, *existing, *new)
     classes = {item.name: item for item in everything if isinstance(item, PriorityClass)}
     # Pods that name none get the class marked ``globalDefault``; of several the one with the lowest value.
     marked = [priority_class for priority_class in classes.values() if priority_class.global_default]
@@ -125,18 +124,17 @@ def admit(
             fault = None
             if not pod.node_name:
                 fault = _given_twice(pod, server) or _page_fault(pod, server) or _volume_fault(pod, server)
-            if ranges and not pod.node_name:
-                # A LimitRange may give limits below requests, or above those of the whole pod.
-                faults = set(limit_faults(pod.spec)).difference(limit_faults(item.spec))
-                fault = fault or min(faults, default=None) or out_of_bounds(pod, ranges, server)
+                if ranges and fault is None:
+                    # A LimitRange may give limits below requests, or above those of the whole pod.
+                    faults = set(limit_faults(pod.spec)).difference(limit_faults(item.spec))
+                    fault = min(faults, default=None) or out_of_bounds(pod, ranges, server)
             outcome = fault or (
                 _with_priority(pod, classes, default, server)
                 if server.keeps_priorities
                 else _without_priority(pod)
             )
-            runtime = runtimes.get(pod.spec.runtime_class_name)
-            if pod.node_name and not pod.spec.runtime_class_name:
-                runtime = None
+            name = pod.spec.runtime_class_name
+            runtime = runtimes.get(name) if name or not pod.node_name else None
             if isinstance(outcome, Pod):
                 spec = outcome.spec
                 outcome = replace(

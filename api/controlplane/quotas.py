@@ -237,6 +237,11 @@ def within_quotas(objects: tuple[KubeObject, ...], existing: Iterable[KubeObject
         return Admitted(objects)
     stored = {id(item) for item in objects if _is_stored(item)}
     accounts = accounts_of(quotas, [*others, *(item for item in objects if id(item) in stored)])
+    # The status of a quota knows nothing of pods and claims that were admitted here.
+    for account in accounts:
+        for item in others if account.quota.status.used else ():
+            if not _is_stored(item):
+                account.add(account.usage_of(item))
     admitted = list[KubeObject]()
     refused = list[tuple[KubeObject, str]]()
     for item in objects:

@@ -225,7 +225,8 @@ _ORDERED = (
     ("default", "max"),
 )
 """Amounts of a LimitRange, of which the first must not be above the second."""
-_SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""The PriorityClasses that each cluster has -> their values."""
 _HIGHEST = 1_000_000_000
 _SOURCES = (
     "awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker gcePersistentDisk glusterfs"
@@ -343,7 +344,7 @@ def _no_gates_on_a_node(spec: JsonObject, path: str) -> Faults:
 def _no_system_class(item: JsonObject, path: str) -> Faults:
     name = item["metadata"]["name"]
     value = item.get("value") or 0
-    if name.startswith("system-") and _SYSTEM.get(name) != value:
+    if name.startswith("system-") and SYSTEM_CLASSES.get(name) != value:
         yield f"metadata.name: expected no name of the system's own classes, got {shown(name)}"
     elif not name.startswith("system-") and value > _HIGHEST:
         yield f"value: expected at most {_HIGHEST:,}, got {value:,}"

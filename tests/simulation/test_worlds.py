@@ -1,6 +1,7 @@
 """Whole control planes on drawn manifests: API server, controllers and scheduler of 1.15.5, 1.19.1, 1.28.7 and
 1.36.3, recorded in ``worlds.jsonl.gz``. A line has the ``release``, the ``manifests``, those ``refused``, by
-kind and name, and the ``cluster`` once nothing changed any more, without kubelets."""
+kind and name, and the ``cluster`` once nothing changed any more, without kubelets. Left out is a world in which
+1.28.7 preempts otherwise than the 1.28.14 that 1.28 stands for."""
 
 import gzip
 import json

@@ -73,9 +73,10 @@ def test_refused(limits, objects, expected):
 
 
 def test_the_cluster_counts():
-    """Pods and quotas that exist already count, whatever they lack."""
-    admitted = within_quotas((pod("new"),), (quota({"pods": "1"}), pod("old")))
-    assert admitted.objects == ()
+    """Pods and quotas that exist already count, whatever they lack and a status says."""
+    for used in (None, {"pods": "0"}):
+        admitted = within_quotas((pod("new"),), (quota({"pods": "1"}, used), pod("old")))
+        assert admitted.objects == ()
 
 
 def test_objects_of_a_python_cluster():
