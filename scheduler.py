@@ -159,15 +159,17 @@ class Scheduler:
     def decisions(
         self, pods: Iterable[GivenPod] | None = None, *, details: bool = True
     ) -> Iterator[Decision]:
-        """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried
-        again at the end, for as long as they make room.
+        """A cycle for each of *pods*, or for all that wait, highest priority first; pods that preempted
+        others are tried again at the end, for as long as they make room.
 
         So a pod can have several decisions: the one with ``is_final`` counts. Pods that had to leave are in
         :attr:`evicted`. Each decision is taken when it is asked for. Raises as :meth:`schedule` does, for the
         first such pod; earlier decisions stay.
         """
         check_pods(pods)
-        for pod in self.waiting if pods is None else (self._unplaced(pod) for pod in pods):
+        by_priority = self._run.engine.queues_by_priority
+        waiting = sorted(self.waiting, key=lambda pod: -pod.priority if by_priority else 0)
+        for pod in waiting if pods is None else (self._unplaced(pod) for pod in pods):
             yield self._cycle(pod, details)
         for pod in self._run.retries():
             yield self._cycle(pod, details, retry=True)

@@ -139,8 +139,8 @@ class ClusterOptions(AskedOptions):
     """Options of reading a cluster."""
 
     order: str = option(
-        "input",
-        "The order of pods: as in the input, by priority, or that of the release's queue.",
+        "priority",
+        "The order of pods: highest priority first, as in the input, or that of the release's queue.",
         choices=ORDERS,
     )
     cron_jobs: bool = of_cron_jobs()

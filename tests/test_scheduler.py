@@ -122,13 +122,14 @@ def test_pods_that_are_refused(given, message):
 
 @pytest.mark.parametrize("release", ENDS)
 def test_as_simulate_does(release, root):
-    """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the
+    """All that waits, by priority, ends where ``simulate`` puts it, and decisions without details are the
     same."""
     scenario = Files.read(root / "examples" / "cluster").scenario()
     ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
     engine = Scheduler(Cluster(), release)._run.engine
     wanted = [
-        decision.record(details=True) for decision in Simulation(scenario, engine, details=True).decisions()
+        decision.record(details=True)
+        for decision in Simulation(scenario, engine, "priority", details=True).decisions()
     ]
     assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
     plain = Scheduler(ours.cluster, release).run()
@@ -151,10 +152,16 @@ def test_chosen_pods():
     assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
 
 
+def test_the_highest_priority_first():
+    """Pods that wait are tried by priority, equal ones in the order of the cluster, as in a queue."""
+    ours = scheduler(node("a"), pod("low"), pod("high", priority=5), pod("low-too"))
+    assert [decision.pod.name for decision in ours.run()] == ["high", "low", "low-too"]
+
+
 def test_who_is_preempted():
     """A preemptor is tried once more; its victims are gone for good, unless the cluster adds them again."""
     ours = scheduler(node("a", cpu="2"), pod("low", cpu=2), pod("high", cpu=2, priority=5))
-    assert hosts(ours.run()) == ["a", None, "a"]
+    assert hosts(ours.run(["low", "high"])) == ["a", None, "a"]
     assert ours.waiting == ()
     ours.cluster.update(ours.cluster.find(Pod, "low"))
     assert [item.name for item in ours.waiting] == ["low"]

@@ -378,8 +378,7 @@ def lose(
 ) -> tuple[DrainTrial, MadeAgain]:
     """The cluster without *nodes*, which are gone at once; and the replacements of their pods, not placed
     yet."""
-    order = "queue" if steady.order == "input" else steady.order
-    trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
+    trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), stops=False, rounds=1)
     evicted = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
     for node in (node for node in steady.nodes if node.name in nodes):
         for pod in trial.pods_on(node.name):

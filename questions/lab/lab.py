@@ -35,7 +35,7 @@ from ..explain.options import WhatIfOptions
 from ..options import AskedOptions, ClusterOptions, MorePods
 from ..simulate.ask import SimulationRun
 from ..simulate.options import SimulationOptions
-from ..whatif.ask import explained_or_helped, outcome_of
+from ..whatif.ask import explained_or_helped
 from ..whatif.suggestion import Suggestion
 from .scenarios import Json, LabScenarios, LabState, StateRules, WarmEngines, read_rules
 
@@ -263,7 +263,7 @@ class Lab:
                     if isinstance(value, dict)
                     else str(value)
                 )
-        words += ["--order", state.order] if state.order != "input" else []
+        words += ["--order", state.order] if state.order != "priority" else []
         words += [word for edit in state.edits for word in ("--set", edit)]
         written = "".join(
             f"cat > {name} <<'END-OF-FILE'\n{content}END-OF-FILE\n" for name, content in files.items()
@@ -312,7 +312,7 @@ class Lab:
 
 def helping_words(suggestion: Suggestion) -> tuple[str, bool]:
     """The result of a change that helps, in words; and whether that costs others their node."""
-    return outcome_of(suggestion), suggestion.is_costly
+    return suggestion.outcome, suggestion.is_costly
 
 
 def _options(kind: type[T], request: LabQuestion, pod: type) -> T:

@@ -75,7 +75,7 @@ class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     off."""
     switches: dict[str, bool] = {}
     """Predicate, or plugin that filters -> whether it is on, where the Policy or profile says otherwise."""
-    order: Annotated[str, Meta(pattern=f"^({'|'.join(ORDERS)})$")] = "input"
+    order: Annotated[str, Meta(pattern=f"^({'|'.join(ORDERS)})$")] = "priority"
     edits: Annotated[tuple[Annotated[str, Meta(max_length=2000)], ...], Meta(max_length=500)] = ()
     """Edits, as ``--set`` takes them."""
     pods: tuple[Json, ...] = ()

@@ -223,7 +223,7 @@ class SharedInput:
                 for _ in replay.run():
                     pass
                 return replay_measures(replay)
-            order = settings.get(ORDER, "input")
+            order = settings.get(ORDER, "priority")
             if order == SHUFFLED:
                 order = "input"
                 pending = list(inputs.pending)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, Literal
 
@@ -386,6 +386,8 @@ class UpgradeTrial:
     without: Callable[[Facts], FollowingSide]
     """Makes a side of the newer release with some facts undone."""
     _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
+    _runs: dict[frozenset[str], Sequence[SideStep]] = attrs.Factory(dict)
+    """Facts undone -> the steps of a whole run without them."""
     _restored: Counter[tuple[str, tuple[Fact, ...]]] = attrs.Factory(Counter)
     """The way of restoring the older decision or view, and the facts undone -> how often it succeeded."""
     _compared: int = 0
@@ -498,6 +500,10 @@ class UpgradeTrial:
             "sees": sees,
             "as older": self._decides_as(first, self.older),
         }
+        if ways["as older"](self.newer, number):
+            earlier = self._behind_the_start(number, decided(first.decision))
+            if earlier is not None:
+                return earlier
         restored = sorted(self._restored, key=lambda entry: (len(entry[1]), -self._restored[entry]))
         for way, facts in restored if self._compared > DETAILED else ():
             if self._restores_without(ways[way], facts, number):
@@ -522,6 +528,21 @@ class UpgradeTrial:
             or self._last_of_several(every, "as older", ways, number, least=1)
             or self._last_of_several(every, "decides", ways, number, whole_first=False)
         )
+
+    def _behind_the_start(self, number: int, outcome: Decided) -> Fact | None:
+        """The fact of an earlier step, if the newer release decides as the older one where its search begins
+        at the same node: without the fact, a run from the first step comes there."""
+        about_search = [fact for fact in self.facts if fact.is_about(SEARCH) and fact.cells]
+        singles = dict.fromkeys([*about_search, *(fact for fact in self.fitting if fact.cells)])
+        several = (about_search[:count] for count in range(2, len(about_search) + 1))
+        for facts in (*([fact] for fact in singles), *several):
+            names = frozenset(fact.id for fact in facts)
+            if names not in self._runs:
+                with suppress(KubeclassicError):  # the release cannot run without them
+                    self._runs[names] = self.without(facts).steps().steps
+            if names in self._runs and self._runs[names][number].outcome == outcome:
+                return facts[-1]
+        return None
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Facts) -> Fact | None:
         """The likely fact of *among* that has no cells to undo, between releases of different kinds: about

@@ -72,6 +72,7 @@ from .suggestion import (
     Suggestion,
     WhatIfContext,
     WhatIfDocument,
+    enough_for_all,
 )
 
 # --- the search: every family is tried, and results come in the order of how much they disturb --------------
@@ -87,6 +88,8 @@ SHOWN = 3
 TRIALS = 100
 """How many changes of a family are tried at most, unless all are asked for; nodes nearest to fitting come
 first."""
+LARGER = 4
+"""How many times a node is made larger, if others take the room that it was given."""
 
 
 # --- from the beginning -------------------------------------------------------------------------------------
@@ -129,9 +132,10 @@ class Start:
                     feed.put_all(self.pods[name])
             engine.point = outer
 
-    def whole(self, edits: Edits) -> Simulation:
-        """The simulation of all pending pods after *edits*, which are made before anything runs. Raises
-        :class:`EditError`."""
+    @contextmanager
+    def whole(self, edits: Edits) -> Iterator[Simulation]:
+        """A context in which all pending pods have had their turn after *edits*, which are made before
+        anything runs. Raises :class:`EditError`."""
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
         server = server_rules(original.engine.release, original.engine.gates)
@@ -158,7 +162,7 @@ class Start:
             simulation = Simulation(scenario, original.engine, original.order, run=run)
             for _ in simulation.decisions():
                 self.pause()
-        return simulation
+            yield simulation
 
 
 def _place_of(pod: Pod, waiting: Sequence[Pod], objects: Sequence[KubeObject]) -> int:
@@ -261,7 +265,8 @@ def what_would_help(scheduled: ScheduledPod, simulation: Simulation, tell: Tell)
     others = [waiting for waiting in scheduled.scenario.pending if waiting.key != pod.key]
     is_alone = not others and not scheduled.scenario.daemon_sets
     if distinct and not (is_alone or scheduled.alone or pod.spec.node_name):
-        before = start.whole(Edits())
+        with start.whole(Edits()) as before:
+            pass
         distinct = sorted(
             (_in_whole_run(scheduled, candidate, before, start) for candidate in distinct),
             key=lambda candidate: candidate.rank,
@@ -342,13 +347,26 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
 
 
 def _in_whole_run(
-    scheduled: ScheduledPod, helpful: HelpfulChange, before: Simulation, start: Start
+    scheduled: ScheduledPod, helpful: HelpfulChange, before: Simulation, start: Start, trials: int = LARGER
 ) -> HelpfulChange:
     """*helpful* with its effect on all pods, each at its turn: the fates of the others, the pod that takes
-    this one's place or room, and how many pods of a workload find a node."""
+    this one's place or room, and how many pods of a workload find a node.
+
+    Where others would take the room of a larger node, one that is larger still is tried, *trials* times.
+    """
     pod = scheduled.subject.pod
-    simulation = start.whole(Edits.parse(helpful.change.edits, defaults=scheduled.defaults))
-    outcomes = simulation.outcomes
+    node = before.engine.node(helpful.suggestion.host)
+    more = None
+    with start.whole(Edits.parse(helpful.change.edits, defaults=scheduled.defaults)) as simulation:
+        outcomes = simulation.outcomes
+        is_larger = helpful.change.kind == "allocatable" and len(helpful.change.edits) == 1
+        if is_larger and node is not None and outcomes[pod.key].host is None:
+            more = enough_for_all(node, simulation.engine, pod)
+    if more is not None and trials:
+        larger = HelpfulChange.of(more, helpful.suggestion.host)
+        found = _in_whole_run(scheduled, larger, before, start, trials - 1)
+        if not found.suggestion.is_costly:
+            return found
     outcomes_before = before.outcomes
     was_out, is_out = (
         # The pods without a node at the end, and whether each was evicted.
@@ -477,7 +495,7 @@ class WhatIfResult(Result):
         lead: list[Part] = []
         for suggestion in self.suggestions[:1]:
             others = f" {count - 1:,} more{helping(self.suggestions[1:])}" if count > 1 else ""
-            verdict = f"{start}{suggestion.change}: then it gets {outcome_of(suggestion)}.{others}"
+            verdict = f"{start}{suggestion.change}: then it gets {suggestion.outcome}.{others}"
             lead.append(
                 Words(*(Words(" " * bool(at), _edit_text(text)) for at, text in enumerate(suggestion.patch)))
             )
@@ -529,7 +547,7 @@ class WhatIfResult(Result):
                 items = [
                     Words(
                         f"{suggestion.change[0].upper()}{suggestion.change[1:]}: then it gets ",
-                        outcome_of(suggestion),
+                        suggestion.outcome,
                         *(Words(" ", _edit_text(text)) for text in suggestion.patch),
                     )
                     for suggestion in members
@@ -672,26 +690,10 @@ def _text_sections(result: WhatIfResult) -> Iterator[Section]:
         items.append(Paragraph(GROUPS[group], wraps=False))
         for suggestion in members:
             number += 1
-            line = f"{number:>3}. {suggestion.change[0].upper()}{suggestion.change[1:]} -> {outcome_of(suggestion)}"
+            change = f"{suggestion.change[0].upper()}{suggestion.change[1:]}"
             items += [
-                Paragraph(line, hanging="     "),
+                Paragraph(f"{number:>3}. {change} -> {suggestion.outcome}", hanging="     "),
                 *(Paragraph(f"     {_edit_text(text)}", wraps=False) for text in suggestion.patch),
             ]
     last = f"(each was tested when it is the pod's turn; {count_of(result.tried, 'decision')})"
     yield block(*items, Paragraph(last, wraps=False))
-
-
-def outcome_of(suggestion: Suggestion) -> str:
-    """The node that the pod gets after a change, and the fates of the pod and of others then."""
-    texts = [suggestion.host]
-    if suggestion.victims and not suggestion.effect:  # else the effect says what becomes of all pods
-        texts.append(f"; {listed(suggestion.victims)} would have to leave")
-    if suggestion.evicted_by is not None:
-        texts.append(f", until {suggestion.evicted_by} preempts it")
-    if suggestion.taken_by is not UNSET:
-        texts.append(f", but {suggestion.taken_by or 'another pod'} would take the room first")
-    if suggestion.placed is not UNSET:
-        texts.append(
-            f"; then {count_of(suggestion.placed, 'pod')} of the workload {'finds' if suggestion.placed == 1 else 'find'} a node"
-        )
-    return "".join(texts) + (f"; {suggestion.effect.words}" if suggestion.effect else "")

@@ -11,7 +11,6 @@ import attrs
 from ...api.meaning import NO_NEW_PODS, compile_node_term, tolerates
 from ...api.objects import Affinity, Node, NodeSelectorTerm, Pod, PodAffinity, Requirement, Taint
 from ...api.reading.formats.yamlvalues import yaml_text
-from ...api.words import amount
 from ...core.queue.backoff import affinity_terms
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.evictions import is_daemon, stays_with_node
@@ -27,7 +26,7 @@ from ...simulation.explain.clusterfacts import (
     toleration_text,
 )
 from ...simulation.explain.explain import freed
-from ...simulation.explain.faileddemands import node_labels, node_terms, resources_of, text_of
+from ...simulation.explain.faileddemands import near_resources, node_labels, node_terms, resources_of, text_of
 from ...simulation.fieldchanges import EditError
 from ...simulation.nodekinds import HOSTNAME, PASSING
 from .suggestion import (
@@ -35,6 +34,8 @@ from .suggestion import (
     ChangeKind,
     HelpfulChange,
     WhatIfContext,
+    change_of_node,
+    given_more,
     is_short_only,
     lacks_kind,
     lowered_requests,
@@ -134,7 +135,7 @@ def _corrected_taints_and_resources(context: WhatIfContext) -> Changes:
     for container in context.pod.spec.containers:
         for name in container.requests:
             is_unknown = "/" in name and not resources[name] and name not in of_devices
-            for meant in near_keys(name, resources)[:1] if is_unknown else ():
+            for meant in near_resources(name, resources)[:1] if is_unknown else ():
                 edits = []
                 for field, amounts in (("requests", container.requests), ("limits", container.limits)):
                     if name in amounts:
@@ -393,7 +394,7 @@ def uncordoned(context: WhatIfContext) -> Changes:
     for _, node in context.targets():
         if node.spec.unschedulable:
             taint = [f"taints-={UNSCHEDULABLE.key}"] if UNSCHEDULABLE in node.spec.taints else []
-            yield context.of_node(node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
+            yield change_of_node(node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
 
 
 def untainted(context: WhatIfContext) -> Changes:
@@ -412,25 +413,14 @@ def untainted(context: WhatIfContext) -> Changes:
         if others:
             actions.append(f"remove the taint {' and '.join(others)} of node {node.name}")
         edits = [f"taints-={taint_text(taint)}" for taint in taints]
-        yield context.of_node(node, "taint", " and ".join(actions), *edits, size=len(taints))
+        yield change_of_node(node, "taint", " and ".join(actions), *edits, size=len(taints))
 
 
 def raised(context: WhatIfContext) -> Changes:
     """A node with exactly the missing amounts of resources added."""
     for report, node in context.targets():
-        if not is_short_only(report) or lacks_kind(context, report):
-            continue
-        edits = []
-        amounts = []
-        shares = []
-        for short in report.shortages:
-            before = units(short.resource, node.status.allocatable)
-            edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
-            amounts.append(f"{amount(short.resource, short.missing)} more {short.resource}")
-            shares.append(short.missing / max(before, 1))
-        yield context.of_node(
-            node, "allocatable", f"give node {node.name} {' and '.join(amounts)}", *edits, size=max(shares)
-        )
+        if is_short_only(report) and not lacks_kind(context, report):
+            yield given_more(node, report, node)
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -459,7 +449,7 @@ def labelled(context: WhatIfContext) -> Changes:
                 f"remove label {key}" if value is None else f"set label {key}={value}"
                 for key, value in labels.items()
             ]
-            yield context.of_node(
+            yield change_of_node(
                 node, "label", f"{' and '.join(actions)} of node {node.name}", *edits, size=len(labels)
             )
 
@@ -603,7 +593,7 @@ def avoided(context: WhatIfContext) -> Changes:
                 "toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts)
             )
             words = f"remove the taint {together} of node {node.name}"
-            yield context.of_node(node, "taint", words, *(f"taints-={text}" for text in texts))
+            yield change_of_node(node, "taint", words, *(f"taints-={text}" for text in texts))
 
 
 # --- all of them --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ pod's turn."""
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,6 +26,7 @@ from ...core.pods import CPU, Entry
 from ...core.run import Run
 from ...simulation.edits import LIKE, Edits, applied
 from ...simulation.evictions import is_daemon
+from ...simulation.explain.explain import explain
 from ...simulation.explain.faileddemands import count_of_spec
 from ...simulation.explain.values import FailedDemand, Lead, NodeReport, NodeShortage, RequestedResource
 from ...simulation.fieldchanges import EditError
@@ -148,6 +150,21 @@ class Suggestion(Record, kw_only=True):
         else:
             harms = bool(self.victims)
         return harms or self.kind == "delete" or self.evicted_by is not None or self.taken_by is not UNSET
+
+    @property
+    def outcome(self) -> str:
+        """The node that the pod gets, and the fates of the pod and of others then, in words."""
+        texts = [self.host]
+        if self.victims and not self.effect:  # else the effect says what becomes of all pods
+            texts.append(f"; {listed(self.victims)} would have to leave")
+        if self.evicted_by is not None:
+            texts.append(f", until {self.evicted_by} preempts it")
+        if self.taken_by is not UNSET:
+            texts.append(f", but {self.taken_by or 'another pod'} would take the room first")
+        if self.placed is not UNSET:
+            finds = "finds" if self.placed == 1 else "find"
+            texts.append(f"; then {count_of(self.placed, 'pod')} of the workload {finds} a node")
+        return "".join(texts) + (f"; {self.effect.words}" if self.effect else "")
 
     @property
     def group(self) -> int:
@@ -325,10 +342,6 @@ class WhatIfContext:
         name = f"{LIKE if self.siblings else ''}{self.pod.key}"
         return Change(kind, words, (" ".join(["pod", name, *map(_word, fields)]),), size=size, evicts=evicts)
 
-    def of_node(self, node: Node, kind: ChangeKind, words: str, *fields: str, size: float = 0.0) -> Change:
-        """Changes of *fields* of *node*."""
-        return Change(kind, words, (" ".join(["node", node.name, *map(_word, fields)]),), size=size)
-
     # --- trials ---------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -391,6 +404,11 @@ class WhatIfContext:
         if host is None or self.want not in (None, host):
             return None
         return HelpfulChange.of(change, host, tuple(pod.key for pod in victims))
+
+
+def change_of_node(node: Node, kind: ChangeKind, words: str, *fields: str, size: float = 0.0) -> Change:
+    """Changes of *fields* of *node*."""
+    return Change(kind, words, (" ".join(["node", node.name, *map(_word, fields)]),), size=size)
 
 
 def _word(change: str) -> str:
@@ -468,6 +486,37 @@ def is_short_only(report: NodeReport) -> bool:
     """Whether shortages of resources are the only reasons against a node."""
     reasons = report.objected or report.reasons
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
+
+
+def given_more(node: Node, report: NodeReport, after: Node) -> Change:
+    """*node* with what *report* misses on *after*, which is the node after earlier edits."""
+    missing = Counter({short.resource: short.missing for short in report.shortages})
+    has = {name: units(name, node.status.allocatable) for name in after.status.allocatable}
+    for name, number in has.items():
+        missing[name] += units(name, after.status.allocatable) - number
+    missing = +missing
+    amounts = (f"{amount(name, number)} more {name}" for name, number in missing.items())
+    return change_of_node(
+        node,
+        "allocatable",
+        f"give node {node.name} {' and '.join(amounts)}",
+        *(
+            f"allocatable.{name}={amount(name, has.get(name, 0) + number)}"
+            for name, number in missing.items()
+        ),
+        size=max(number / max(has.get(name, 0), 1) for name, number in missing.items()),
+    )
+
+
+def enough_for_all(node: Node, engine: Engine, pod: Pod) -> Change | None:
+    """The change of *node* after which *pod* has room beside the pods that *engine* now has there; None if it
+    lacks more than room."""
+    after = engine.node(node.name)
+    reports = explain(engine, pod, node=node.name).answer.nodes
+    report = next((report for report in reports if report.name == node.name), None)
+    if after is None or report is None or not is_short_only(report):
+        return None
+    return given_more(node, report, after)
 
 
 def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:

@@ -14,9 +14,10 @@ from attrs import Factory, define, evolve, field, frozen
 
 from ...api.controlplane import HASH_LABEL, missing_for
 from ...api.load import REFUSED
-from ...api.objects import ON_A_NODE, Pod, PriorityClass, ReplicaSet, of_kind, why_not_waiting
+from ...api.objects import ON_A_NODE, Pod, PriorityClass, ReplicaSet, ResourceClaim, of_kind, why_not_waiting
 from ...api.record import UNSET, replace
 from ...core.arrays import Batch, Rows
+from ...core.cluster.listings import extended_owner
 from ...core.cycle import Cycle
 from ...core.decision import Decision, Details, FilterPass, NodeFailure, Ranking, ScoreError, reasons_in
 from ...core.engine import Engine
@@ -379,10 +380,16 @@ def explain_in(
 
 
 def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
-    """The run of a new *simulation*, which has begun, as if *pod* had no node."""
+    """The run of a new *simulation*, which has begun, as if *pod* had no node, and no claim for its extended
+    resources yet."""
     scenario = simulation.scenario
     if pod.node_name:
-        others = tuple(item for item in scenario.objects if item.identity != pod.identity)
+        others = tuple(
+            item
+            for item in scenario.objects
+            if item.identity != pod.identity
+            and not (isinstance(item, ResourceClaim) and extended_owner(item) == pod.uid)
+        )
         simulation = evolve(simulation, scenario=evolve(scenario, objects=others))
     return simulation.begin()
 
@@ -397,8 +404,11 @@ def refused(
     for waiting in scenario.pending:  # their nominations count
         run.put(waiting)
     for pod in [pod for pod in engine.pods() if pods(pod) and not is_mirror(pod)]:
+        extended = engine.listings.resource_claims.extended_of(pod)
         with run.savepoint():
             run.delete(pod)
+            if extended is not None:
+                run.delete(extended)
             decision = engine.schedule(freed(pod))
             row = engine.row_of(pod.node_name)
             failure = None if row is None else decision.details.refusal(row)

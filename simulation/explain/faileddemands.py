@@ -402,7 +402,7 @@ class Causes:
         resources = resources_of(self.engine)
         for name, shortage in short.items():
             if not resources[name]:
-                near = near_keys(name, resources)
+                near = near_resources(name, resources)
                 note = "no node has it" + (f"; {have(resources[near[0]])} {near[0]}" if near else "")
                 failed = demand("request", f"{name}={shortage.asked}", note, absent=True)
             elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
@@ -614,6 +614,11 @@ def resources_of(engine: Engine) -> Counter[str]:
         for name, quantity in node.status.allocatable.items()
         if quantity.value()
     )
+
+
+def near_resources(name: str, resources: Iterable[str]) -> list[str]:
+    """The *resources* that *name* may mean; a GPU is no misspelt cpu."""
+    return near_keys(name, [other for other in resources if ("/" in other) == ("/" in name)])
 
 
 # --- in words -----------------------------------------------------------------------------------------------

@@ -59,7 +59,9 @@ EXAMPLES = (
     ),
     _subject("simulate", "simulate examples/cluster --details --release 1.27", "table map chart", 1),
     _subject("explain", "explain examples/cluster shop/storefront-bj5tsk7t55-3", "table map"),
-    _subject("explain-nowhere", "explain examples/cluster analytics/yearly-report", "table map", 1),
+    _subject(
+        "explain-nowhere", "explain examples/cluster analytics/yearly-report --order input", "table map", 1
+    ),
     _subject(
         "what-if", "explain examples/cluster analytics/yearly-report --what-if --release 1.27", "table map"
     ),

@@ -62,7 +62,7 @@ VERDICTS = {
     "explain a node": "shop/orders-1 does not fit on general-a1: ",
     "what if": "analytics/yearly-report finds no node; ",
     "compare": "No decision is different under 1.27; 4 are equally good for 1.16",
-    "upgrade": "4 of 22 pods go elsewhere in 1.29 than in 1.16; ",
+    "upgrade": "7 of 22 pods go elsewhere in 1.29 than in 1.16; ",
     "policy check": "1.16 starts with ",
     "fits": "123 more copies of small-pod fit; then cpu has run out on 5 nodes.",
     "several": "Only 35 of the 500 copies of small-pod and web fit; then 5 nodes turn it down: node(s) didn't match pod ",

@@ -52,7 +52,7 @@ def test_what_keeps_it_from_a_node(told, tmp_path):
 
 def test_all_about_the_node(told):
     """-o wide has every rule's verdict on the wanted node."""
-    out = told(CLUSTER, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
+    out = told(CLUSTER, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "--order", "input", "-o", "wide").out
     assert "PREDICATE" in out
     assert (
         "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
@@ -63,7 +63,7 @@ def test_all_about_the_node(told):
 def test_edits_come_first(told):
     """The edits that --what-if prints can be given back with --set."""
     out = told(
-        CLUSTER, REPORT, "--what-if", "--order", "priority", "--set", f"pod {REPORT} requests.memory=28544Mi"
+        CLUSTER, REPORT, "--what-if", "--set", f"pod {REPORT} requests.memory=28544Mi"
     ).out
     assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 
@@ -71,7 +71,7 @@ def test_edits_come_first(told):
 def test_a_node_that_is_lost_again(told):
     """A pod that one after it preempts does not keep its node: explain says so, as simulate does."""
     agent = "kube-system/node-agent-gpu-b1"
-    asked = (CLUSTER, REPORT, "--set", f"pod {REPORT} requests.memory=28Gi")
+    asked = (CLUSTER, REPORT, "--order", "input", "--set", f"pod {REPORT} requests.memory=28Gi")
     assert f"{REPORT}: gpu-b1, until {agent} preempts it\n" in told(*asked, status=1).out
     assert f"as it is, until {agent} preempts it." in told(*asked, "--what-if", status=1).out
     assert told(*asked, "-o", "json", status=1).document["evictedBy"] == agent

@@ -6,7 +6,8 @@ from kubeclassic import Cluster, explain, simulate
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.conftest import CLUSTER
-from tests.support.build import node, pod
+from tests.support.build import node, owned_by, pod
+from tests.support.devicebuild import DRIVER, a_slice, device_claim, exactly, made
 from tests.support.program import ran
 
 STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}}
@@ -43,6 +44,25 @@ def test_nominated_pods_count():
     cluster = Cluster([node("a", cpu="1"), pod("there", on="a", cpu="500m"), nominated])
     reasons = explain(cluster, "there", "1.34", alone=True).explanation.answer.report_of("a").reasons
     assert [one.reasons for one in simulate(cluster, "1.34", recheck=True).refused] == [reasons]
+
+
+def test_devices_for_extended_resources():
+    """A pod has its devices again: the claim that was made for its extended resources goes with it."""
+    result = {"request": "r0", "driver": DRIVER, "pool": "a", "device": "g0"}
+    metadata = owned_by("Pod", "p", "uid-p")
+    metadata["annotations"] = {"resource.kubernetes.io/extended-resource-claim": "true"}
+    status = {"allocation": {"devices": {"results": [result]}}}
+    cluster = Cluster(
+        [
+            node("a"),
+            a_slice("a", "g0"),
+            made("DeviceClass", "gpus", {"extendedResourceName": "example.com/gpu"}),
+            device_claim("of-p", exactly(of="gpus"), metadata=metadata, status=status),
+            pod("p", on="a", requests={"example.com/gpu": "1"}, uid="uid-p"),
+        ]
+    )
+    assert simulate(cluster, "1.36", recheck=True).refused == ()
+    assert explain(cluster, "p", "1.36", alone=True).explanation.answer.report_of("a").reasons == ()
 
 
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])

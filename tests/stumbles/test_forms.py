@@ -316,7 +316,7 @@ class TestConfigurations:
 def test_namespaces():
     """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
     says = told("simulate", CLUSTER, "-n", "shp", status=1)
-    wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
+    wanted = 'no pod to show: -n: got shp, but those that were tried are in kube-system, shop, analytics; did you mean "shop"?\n'
     assert wanted in says
 
 

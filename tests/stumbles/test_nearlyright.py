@@ -236,6 +236,14 @@ def test_a_node_that_has_no_device_is_not_given_one(asked):
     assert not any("nvidia.com/gpu=0" in edit or "allocatable.nvidia.com/gpu" in edit for edit in edits)
 
 
+def test_a_gpu_is_no_misspelt_cpu(asked):
+    """A pod that asks for a GPU, where no node has one, is not told to ask for cpu."""
+    without = [node for node in NODES if "nvidia.com/gpu" not in node["status"]["allocatable"]]
+    found, text = asked("value", nodes=without)
+    assert "request nvidia.com/gpu=1: no node has it.\n" in text
+    assert "requests.cpu" not in str(found["suggestions"])
+
+
 def test_a_sick_node_is_not_tolerated(asked):
     """A node that is not ready is to be made ready; a pod is not told to tolerate that, nor a cordon."""
     found, text = asked("huge")

@@ -80,7 +80,7 @@ def test_a_pod_that_was_placed_and_evicted_has_no_host_in_the_end(told, folder):
     (folder / "cluster.yaml").write_text(
         NODE % ("a", "one", 4) + low + POD % ("high", "jobs", "batch", "", "priority: 9, ", 4)
     )
-    found = by_pod(json.loads(told("-o", "json")))["shop/low"]
+    found = by_pod(json.loads(told("--order", "input", "-o", "json")))["shop/low"]
     assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == (
         "evicted",
         None,

@@ -175,7 +175,9 @@ def test_what_questions_leave():
     behind."""
     lab = example_lab()
     last = "kube-system/node-agent-gpu-b1"
-    state = replace(lab.start, edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",))
+    state = replace(
+        lab.start, order="input", edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",)
+    )
     before = ask(lab, "simulate", state)
     assert before["summary"]["evicted"] == 2
     ask(lab, "explain", state, pod=REPORT, what_if=True)

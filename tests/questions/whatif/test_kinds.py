@@ -234,9 +234,10 @@ def test_a_new_node_runs_the_daemons():
 
 
 def test_the_example():
-    """For the yearly report: a larger node; what others need later costs them, or does not last."""
-    result = kubeclassic.what_if(CLUSTER, REPORT)
-    plain = kubeclassic.simulate(CLUSTER)
+    """For the yearly report, first in the files: a larger node; what others need later costs them, or does
+    not last."""
+    result = kubeclassic.what_if(CLUSTER, REPORT, order="input")
+    plain = kubeclassic.simulate(CLUSTER, order="input")
     assert [one.is_costly for one in result.suggestions] == sorted(
         one.is_costly for one in result.suggestions
     )
@@ -247,13 +248,24 @@ def test_the_example():
     assert second.patch == (f"pod {REPORT} tolerations+=dedicated=database:NoSchedule",)
     assert second.evicted_by.startswith("shop/orders-")
     for each in result.suggestions:
-        found = kubeclassic.simulate(CLUSTER, edits=each.patch)
+        found = kubeclassic.simulate(CLUSTER, edits=each.patch, order="input")
         outcome = found.outcomes[REPORT]
         assert outcome.host == (each.host if each.evicted_by is None else None)
         assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
         assert (each.effect.placed, each.effect.placed_before) == (found.summary.placed, plain.summary.placed)
         lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
         assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
+
+
+def test_room_for_all():
+    """A larger node is one with room for the pods, too, that would then go there first."""
+    waiting = pod("first", 600, priority=9), pod("asked", 1100)
+    result = found(node("a", 700), node("b", 1000), *waiting)
+    assert sorted(patches(result, "allocatable")) == [
+        "node a allocatable.cpu=1700m",
+        "node b allocatable.cpu=1700m",
+    ]
+    assert not any(each.is_costly for each in result.suggestions if each.kind == "allocatable")
 
 
 class TestAWantedNode:
@@ -346,11 +358,12 @@ def test_all_is_as_before(release):
             rows = found[1].shape[1]
             assert (context.engine.table.requested[:, :rows] == found[1]).all()
             assert sorted(map(id, context.nodes())) == found[2]
-        whole = start.whole(Edits()), start.whole(Edits.parse(["delete pod *", "cordon node *"]))
-        assert {one.host for one in whole[1].outcomes.values() if not one.pod.spec.tolerations} <= {None}
-        assert [one.host for one in whole[0].outcomes.values()] == list(
-            kubeclassic.simulate(CLUSTER, release).hosts.values()
-        )
+        with start.whole(Edits()) as plainly:
+            ends = [one.host for one in plainly.outcomes.values()]
+        with start.whole(Edits.parse(["delete pod *", "cordon node *"])) as emptied:
+            lost = {one.host for one in emptied.outcomes.values() if not one.pod.spec.tolerations}
+        assert lost <= {None}
+        assert ends == list(kubeclassic.simulate(CLUSTER, release, order="input").hosts.values())
 
 
 def test_what_comes_before_is_scheduled_first():
