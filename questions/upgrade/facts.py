@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import attrs
@@ -531,18 +532,21 @@ class UpgradeTrial:
 
     def _behind_the_start(self, number: int, outcome: Decided) -> Fact | None:
         """The fact of an earlier step, if the newer release decides as the older one where its search begins
-        at the same node: without the fact, a run from the first step comes there."""
+        at the same node: without the fact, a run from the first step comes there.
+
+        If no fact that fits the cluster does so, nor several of them, it is the first change of the search.
+        """
         about_search = [fact for fact in self.facts if fact.is_about(SEARCH) and fact.cells]
-        singles = dict.fromkeys([*about_search, *(fact for fact in self.fitting if fact.cells)])
-        several = (about_search[:count] for count in range(2, len(about_search) + 1))
-        for facts in (*([fact] for fact in singles), *several):
+        likely = [*dict.fromkeys([*about_search, *(fact for fact in self.fitting if fact.cells)])]
+        several = (likely[:count] for count in range(2, len(likely) + 1))
+        for facts in chain(([fact] for fact in likely), several):
             names = frozenset(fact.id for fact in facts)
             if names not in self._runs:
                 with suppress(KubeclassicError):  # the release cannot run without them
                     self._runs[names] = self.without(facts).steps().steps
             if names in self._runs and self._runs[names][number].outcome == outcome:
                 return facts[-1]
-        return None
+        return next(iter(about_search), None)
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Facts) -> Fact | None:
         """The likely fact of *among* that has no cells to undo, between releases of different kinds: about
