@@ -32,6 +32,11 @@ def server_rules(release: Release, gates: Mapping[str, bool]) -> ServerRules:
         honours_policies=known.get("NonPreemptingPriority", False),
         keeps_sidecars=known.get("SidecarContainers", True),
         takes_ephemeral_volumes=known.get("GenericEphemeralVolume", True),
+        keeps_host_users=known.get("UserNamespacesSupport", False),
+        shares_host_network=known.get("UserNamespacesHostNetworkSupport", False),
+        keeps_pod_resources=known.get("PodLevelResources", False),
+        restarts_all=known.get("RestartAllContainersOnContainerExits", False)
+        or not known.get("ContainerRestartRules", False),
         merges_label_keys=known.get("MatchLabelKeysInPodAffinity", False),
         merges_spread_keys=known.get("MatchLabelKeysInPodTopologySpreadSelectorMerge", False),
     )

@@ -15,12 +15,21 @@ from itertools import count
 from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
-from ..api.controlplane import claims_made_for, is_ready, read_workload, templates_in
+from ..api.controlplane import (
+    NewVolumes,
+    admit,
+    claims_made_for,
+    claims_of_volumes,
+    is_ready,
+    read_workload,
+    templates_in,
+)
 from ..api.meaning import Matcher, SelectorError, compile_selector, everything
 from ..api.objects import (
     JsonObject,
     KubeObject,
     ObjectMeta,
+    PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     PodStatus,
@@ -351,7 +360,26 @@ def made_new(evicted: Pod, name: str, uid: str) -> Pod:
     )
 
 
-# --- claims to devices --------------------------------------------------------------------------------------
+# --- claims to devices and volumes --------------------------------------------------------------------------
+
+
+def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
+    """The claims of *pod*'s generic ephemeral volumes, as they are made, if the release has such volumes."""
+    return claims_of_volumes(pod) if pod.spec.volumes and engine.release.volumes.ephemeral_claims else []
+
+
+def new_claims(pods: Iterable[Pod], engine: Engine) -> Iterator[KubeObject]:
+    """The claims of volumes that are made for new *pods*, with volumes unless these wait for a node."""
+    claims = [claim for pod in pods for claim in volume_claims(pod, engine)]
+    if not claims:
+        return
+    listings = engine.listings
+    # A volume that names a claim is that of the old pod.
+    free = (volume for volume in listings.volumes if volume.spec.claim_ref is None)
+    volumes = NewVolumes.beside((*listings.classes, *free))
+    admitted = admit(claims, listings.classes, server=engine.release.server).objects
+    for claim in of_kind(PersistentVolumeClaim, admitted):
+        yield from volumes.of(claim)
 
 
 def claims_left_by(
@@ -393,7 +421,12 @@ def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:
 
 
 def give_back(pod: Pod, run: Run) -> None:
-    """Free the devices that the deleted *pod* claimed, unless others use them."""
+    """Free the devices that the deleted *pod* claimed, unless others use them, and delete the claims that
+    were made for its volumes."""
+    for made in volume_claims(pod, run.engine):
+        claim = run.engine.listings.claims.get(made.key)
+        if claim is not None and claim.controller == made.controller:
+            run.delete(claim)
     for before, after in tuple(claims_left_by(pod, run.engine.listings.resource_claims.of(pod))):
         if after is None:
             run.delete(before)

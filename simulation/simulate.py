@@ -32,7 +32,7 @@ from ..core.decision import Decision, reasons_in
 from ..core.engine import Engine
 from ..core.run import EventFeed, Run
 from ..exceptions import ManifestError
-from .evictions import Replacements, give_back, with_claims
+from .evictions import Replacements, give_back, new_claims, with_claims
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -507,8 +507,7 @@ class Simulation:
                     continue
                 eviction = Eviction(victim, key, plan.node)
                 self.evictions.append(eviction)
-                if self.engine.has_device_claims(victim):
-                    give_back(victim, run)
+                give_back(victim, run)
                 if (victim_outcome := outcomes.get(victim.key)) is not None:
                     error = f"evicted to make room for {key}"
                     outcomes[victim.key] = evolve(
@@ -557,7 +556,7 @@ class Simulation:
             self.outcomes.pop(pod.key, None)  # a StatefulSet's new pod has the name of the old one
             pod, claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
             new_pods.append(pod)
-            for item in (*claims, pod):
+            for item in (*claims, *new_claims([pod], self.engine), pod):
                 run.put(item)
         return in_order(new_pods, self.order, self.engine)
 

@@ -123,7 +123,8 @@ def admit(
             pod = with_limits(_with_label_keys(kept, server), ranges)
             fault = None
             if not pod.node_name:
-                fault = _given_twice(pod, server) or _page_fault(pod, server) or _volume_fault(pod, server)
+                fault = _given_twice(pod, server) or _page_fault(pod, server)
+                fault = fault or _volume_fault(pod, server) or _host_fault(pod, server)
                 if ranges and fault is None:
                     # A LimitRange may give limits below requests, or above those of the whole pod.
                     faults = set(limit_faults(pod.spec)).difference(limit_faults(item.spec))
@@ -335,6 +336,22 @@ def _volume_fault(pod: Pod, server: ServerRules) -> str | None:
     if server.takes_ephemeral_volumes or not any(volume.ephemeral for volume in pod.spec.volumes):
         return None
     return "spec.volumes: Required value: must specify a volume type"
+
+
+def _host_fault(pod: Pod, server: ServerRules) -> str | None:
+    """The refusal of what Windows cannot do, or the server's gates forbid."""
+    spec = pod.spec
+    on_windows = spec.os is not None and spec.os.name == "windows"
+    host_users = spec.host_users if server.keeps_host_users else None
+    if on_windows and host_users is not None:
+        return "spec.hostUsers: Forbidden: cannot be set for a windows pod"
+    if host_users is False and spec.host_network and not server.shares_host_network:
+        return "spec.hostNetwork: Forbidden: when `hostUsers` is false"
+    if server.keeps_pod_resources and on_windows and (spec.resources.requests or spec.resources.limits):
+        return "spec.resources: Forbidden: may not be set for a windows pod"
+    if not server.restarts_all and any(container.restarts_all for container in spec.all_containers):
+        return 'restartPolicyRules.action: Unsupported value: "RestartAllContainers": supported values: "Restart"'
+    return None
 
 
 def _page_fault(pod: Pod, server: ServerRules) -> str | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class ServerRules(Struct, frozen=True, kw_only=True):
+class ServerRules(Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     """The differences between API servers of several releases, as the newest one has them by default."""
 
     keeps_priorities: bool = True
@@ -22,6 +22,14 @@ class ServerRules(Struct, frozen=True, kw_only=True):
     takes_ephemeral_volumes: bool = True
     """Gate GenericEphemeralVolume (no: such a volume has no source, and its pod is refused). A server that
     does not know the field makes an emptyDir of it."""
+    keeps_host_users: bool = True
+    """Pods keep their hostUsers: gate UserNamespacesSupport."""
+    shares_host_network: bool = False
+    """A pod with a user namespace of its own may use the node's network: gate UserNamespacesHostNetworkSupport."""
+    keeps_pod_resources: bool = True
+    """Pods keep their resources as a whole: gate PodLevelResources."""
+    restarts_all: bool = True
+    """A container's exit may restart all containers: gate RestartAllContainersOnContainerExits."""
     merges_label_keys: bool = True
     """Label keys of pod affinity become part of its selectors: gate MatchLabelKeysInPodAffinity."""
     merges_spread_keys: bool = True

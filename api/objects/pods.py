@@ -225,6 +225,12 @@ class PodSchedulingGate(HashedPart):
     name: str = ""
 
 
+class PodOS(HashedPart):
+    """The operating system that a pod asks for."""
+
+    name: str = ""
+
+
 class PodSpec(Part):
     """The spec of a pod."""
 
@@ -249,6 +255,7 @@ class PodSpec(Part):
     requests: ClassVar[Quantities] = shortcut("resources.requests")
     host_network: bool = False
     host_users: bool | None = None
+    os: PodOS | None = None
     runtime_class_name: str = ""
     active_deadline_seconds: Int64 | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
-from ...api.controlplane import NewVolumes, admit, bound_to_each_other, new_volume
+from ...api.controlplane import bound_to_each_other, new_volume
 from ...api.garbage import no_garbage_collection
 from ...api.objects import (
     DEFAULT_SCHEDULER,
@@ -34,13 +34,13 @@ from ...simulation.evictions import (
     give_back,
     is_replaced_already,
     job_of,
+    new_claims,
     retries_of,
     with_claims,
 )
 from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.simulate import Scenario, Simulation, in_order
-from ..replay.volumecontroller import volume_claims
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
@@ -63,23 +63,6 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
                 yield from bound_to_each_other(
                     item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name))
                 )
-
-
-# --- generic ephemeral volumes ------------------------------------------------------------------------------
-
-
-def new_claims(pods: Iterable[Pod], engine: Engine) -> Iterator[KubeObject]:
-    """The claims that are made for new *pods*, with volumes unless these wait for a node."""
-    claims = [claim for pod in pods if pod.spec.volumes for claim in volume_claims(pod, engine)]
-    if not claims:
-        return
-    listings = engine.listings
-    # A volume that names a claim is that of the old pod.
-    free = (volume for volume in listings.volumes if volume.spec.claim_ref is None)
-    volumes = NewVolumes.beside((*listings.classes, *free))
-    admitted = admit(claims, listings.classes, server=engine.release.server).objects
-    for claim in of_kind(PersistentVolumeClaim, admitted):
-        yield from volumes.of(claim)
 
 
 # --- emptying nodes -----------------------------------------------------------------------------------------
@@ -183,11 +166,7 @@ class DrainTrial:
     def leave(self, pod: Pod) -> None:
         """Delete *pod*, with the claims that were made for it."""
         self.run.delete(pod)
-        for claim in volume_claims(pod, self.engine) if pod.spec.volumes else ():
-            if (current := self.engine.listings.claims.get(claim.key)) is not None:
-                self.run.delete(current)
-        if self.engine.has_device_claims(pod):
-            give_back(pod, self.run)
+        give_back(pod, self.run)
         if not pod.is_terminating:
             self._note_disruption(pod)
 

@@ -10,7 +10,7 @@ from functools import partial
 from attrs import Factory, define
 from msgspec.structs import replace
 
-from ...api.controlplane import admit, bound_to_each_other, claims_of_volumes, new_volume, volume_for
+from ...api.controlplane import admit, bound_to_each_other, new_volume, volume_for
 from ...api.meaning import DELAYED, is_bound_to
 from ...api.objects import (
     BIND_COMPLETED,
@@ -22,9 +22,9 @@ from ...api.objects import (
     Pod,
 )
 from ...api.record import UNSET
-from ...core.engine import Engine
 from ...core.pods import not_owned
 from ...core.volumes import SELECTED_NODE, is_fully_bound
+from ...simulation.evictions import volume_claims
 from .journal import VolumeBound, VolumeProvisioned
 from .simulatedcluster import SimulatedCluster
 
@@ -152,8 +152,3 @@ class VolumeController:
         self.put(volume)
         self.cluster.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
         self._bind(claim, volume)
-
-
-def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
-    """The claims of *pod*'s generic ephemeral volumes, as they are made, if the release has such volumes."""
-    return claims_of_volumes(pod) if engine.release.volumes.ephemeral_claims else []

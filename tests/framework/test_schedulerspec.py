@@ -102,7 +102,12 @@ class Closed(Plugin):
         return Failures.where(Reason("closed"), nodes.has_node)
 
 
-OLDEST = {field.name for field in fields(ServerRules)} - {"keeps_sidecars", "takes_ephemeral_volumes"}
+LATE = {"keeps_host_users", "shares_host_network", "keeps_pod_resources"}
+OLDEST = {field.name for field in fields(ServerRules)} - {
+    "keeps_sidecars",
+    "takes_ephemeral_volumes",
+    "restarts_all",
+}
 
 
 @pytest.mark.parametrize(
@@ -110,16 +115,20 @@ OLDEST = {field.name for field in fields(ServerRules)} - {"keeps_sidecars", "tak
     [
         ("1.15", "PodPriority=false", OLDEST),
         ("1.16", "", OLDEST - {"keeps_priorities", "reads_runtime_classes"}),
-        ("1.26", "", {"merges_label_keys", "merges_spread_keys", "sums_what_is_said", "guards_everything"}),
-        ("1.28", "", {"keeps_sidecars", "merges_label_keys", "merges_spread_keys"}),
-        ("1.30", "MatchLabelKeysInPodAffinity=true", {"merges_spread_keys"}),
-        ("1.32", "MatchLabelKeysInPodAffinity=false", {"merges_label_keys", "merges_spread_keys"}),
-        ("1.36", "", set()),
+        (
+            "1.26",
+            "",
+            LATE | {"merges_label_keys", "merges_spread_keys", "sums_what_is_said", "guards_everything"},
+        ),
+        ("1.28", "", LATE | {"keeps_sidecars", "merges_label_keys", "merges_spread_keys"}),
+        ("1.30", "MatchLabelKeysInPodAffinity=true", LATE | {"merges_spread_keys"}),
+        ("1.32", "MatchLabelKeysInPodAffinity=false", LATE | {"merges_label_keys", "merges_spread_keys"}),
+        ("1.36", "", {"shares_host_network"}),
     ],
 )
 def test_its_api_server(release, gates, differs):
-    """A release, with its gates, says what the API server makes of new objects; the newest has all that there
-    is."""
+    """A release, with its gates, says what the API server makes of new objects; the newest has all but
+    one."""
     server = SchedulerSpec.of(options_of({"release": release, "gates": gates or None})).server
     assert {field.name for field in fields(server) if not getattr(server, field.name)} == differs
 

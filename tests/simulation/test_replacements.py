@@ -3,13 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from kubeclassic.api.controlplane import with_device_claims
+from kubeclassic import simulate
+from kubeclassic.api.controlplane import claims_of_volumes, with_device_claims
 from kubeclassic.api.objects import Pod, ResourceClaimConsumerReference
 from kubeclassic.simulation.evictions import Replacements, claims_left_by, made_new
 from kubeclassic.simulation.nodesbyuse import NodeUses, summarise
 from kubeclassic.simulation.simulate import Simulation
-from tests.support.build import engine, node, owned_by, pod, scenario
+from tests.support.build import engine, node, obj, owned_by, pod, scenario
 from tests.support.drainbuild import with_devices
+from tests.support.manifests import manifest
 
 
 def owned(name, kind, owner, **more):
@@ -113,6 +115,32 @@ def test_replacements_may_evict_in_turn():
     assert run.evicted == {"default/m-0": "default/high", "default/l-0": "default/m-1"}
     found = summarise(run)
     assert (found.pods, found.placed, found.unschedulable, found.evicted, found.replaced) == (3, 2, 1, 2, 2)
+
+
+@pytest.mark.parametrize("mode", ["WaitForFirstConsumer", "Immediate"])
+@pytest.mark.parametrize("kind, name", [("ReplicaSet", "web-1"), ("StatefulSet", "web-0")])
+def test_ephemeral_volumes(kind, name, mode):
+    """The claim of a generic ephemeral volume goes with its pod, and the replacement gets one of its own."""
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "disks",
+    }
+    volumes = [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
+    low = owned("web-0", kind, "web", on="a", volumes=volumes, priority=0)
+    (claim,) = claims_of_volumes(low)
+    found = simulate(
+        [
+            *(node(name, pods="1", labels={"kubernetes.io/hostname": name}) for name in "ab"),
+            obj(manifest("StorageClass", "disks", provisioner="disk.example.com", volumeBindingMode=mode)),
+            claim,
+            low,
+            pod("high", priority=9, nodeSelector={"kubernetes.io/hostname": "a"}),
+        ],
+        "1.36",
+        reschedule_evicted=True,
+    )
+    assert found.hosts == {"default/high": "a", f"default/{name}": "b"}
 
 
 @pytest.mark.parametrize("cpu, placed", [("2", True), ("1", False)])

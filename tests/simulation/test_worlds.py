@@ -1,16 +1,21 @@
-"""Whole control planes on drawn manifests: API server, controllers and scheduler of 1.15.5, 1.19.1, 1.28.7 and
-1.36.3, recorded in ``worlds.jsonl.gz``. A line has the ``release``, the ``manifests``, those ``refused``, by
-kind and name, and the ``cluster`` once nothing changed any more, without kubelets. Left out is a world in which
-1.28.7 preempts otherwise than the 1.28.14 that 1.28 stands for."""
+"""Whole control planes on drawn manifests: API server, controllers and scheduler of 1.15.5, 1.19.1, 1.28.7,
+1.35.6 and 1.36.3, recorded in ``worlds.jsonl.gz``. A line has the ``release``, the ``manifests``, those
+``refused``, by kind and name, and the ``cluster`` once nothing changed any more, without kubelets; ``in_order``:
+pods came in the order of their names, for one worker. Left out is a world in which 1.28.7 preempts otherwise
+than the 1.28.14 that 1.28 stands for."""
 
 import gzip
 import json
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 
 import kubeclassic
+from kubeclassic.options import SimulationOptions
+from kubeclassic.questions.asking import cluster_input
+from kubeclassic.simulation.simulate import Simulation
 
 with gzip.open(Path(__file__).parent / "worlds.jsonl.gz", "rt") as file:
     WORLDS = [json.loads(line) for line in file]
@@ -26,7 +31,7 @@ def message(pod):
     return next(item.get("message") for item in conditions if item["type"] == "PodScheduled")
 
 
-@pytest.fixture(params=["1.15", "1.19", "1.28", "1.36"])
+@pytest.fixture(params=["1.15", "1.19", "1.28", "1.35", "1.36"])
 def worlds(request):
     """The worlds of a release."""
     return [world for world in WORLDS if world["release"] == request.param]
@@ -43,6 +48,30 @@ def test_pods_that_wait(worlds):
         }
         answer = kubeclassic.simulate(world["cluster"], world["release"])
         assert {pod.pod: pod.error for pod in answer.document.pods if pod.outcome != "gated"} == waiting
+
+
+@pytest.mark.parametrize("world", [world for world in WORLDS if world.get("in_order")])
+def test_hosts_and_devices(world):
+    """Without what the scheduler did, it does the same again: nodes of pods, devices of claims."""
+    undecided, placed, given = [], {}, {}
+    for item in deepcopy(world["cluster"]):
+        key = f"{item['metadata'].get('namespace')}/{item['metadata']['name']}"
+        if item["kind"] == "Pod":
+            placed[key] = item["spec"].pop("nodeName", None)
+            item["status"] = {"resourceClaimStatuses": item["status"].get("resourceClaimStatuses", [])}
+        if item["kind"] == "VolumeAttachment" or "-extended-resources-" in key:
+            continue
+        if item["kind"] == "ResourceClaim":
+            devices = item.pop("status", {}).get("allocation", {}).get("devices", {})
+            given[key] = [result["device"] for result in devices.get("results", ())]
+        undecided.append(item)
+    inputs = cluster_input(undecided, SimulationOptions(scheduler=world["release"], order="queue"))
+    outcomes = Simulation(inputs.scenario, inputs.engine, inputs.order).finish()
+    assert {key: outcome.host for key, outcome in outcomes.items()} == placed
+    claims = inputs.engine.listings.resource_claims
+    for key, devices in given.items():
+        found = claims.get(key).status.allocation
+        assert [result.device for result in (found.results if found else ())] == devices
 
 
 def test_pods_of_manifests(worlds):

@@ -282,6 +282,7 @@ def _replay_round(replay, evictions):
             for found, old in gone
             if found["replacement"] is not None
         ]
+        made.sort(key=lambda entry: -entry[1].priority)
         victims = []
         while made:
             again = []

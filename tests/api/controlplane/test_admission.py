@@ -365,6 +365,51 @@ def test_huge_pages(limits, fault, older):
     assert bool(admit([pod], [given]).refused) == (fault != older)
 
 
+# --- Gates and operating systems ----------------------------------------------------------------------------
+
+
+WINDOWS = {"os": {"name": "windows"}}
+RESTARTS = [{"name": "c", "image": "i", "restartPolicyRules": [{"action": "RestartAllContainers"}]}]
+
+
+@pytest.mark.parametrize(
+    "fields, takes, fault, gates",
+    [
+        (
+            {"hostUsers": False, "hostNetwork": True},
+            "1.32",
+            "spec.hostNetwork: Forbidden: when `hostUsers` is false",
+            {"UserNamespacesHostNetworkSupport": True},
+        ),
+        (
+            {"hostUsers": True} | WINDOWS,
+            "1.32",
+            "spec.hostUsers: Forbidden: cannot be set for a windows pod",
+            {"UserNamespacesSupport": False},
+        ),
+        (
+            {"resources": {"requests": {"cpu": "1"}}} | WINDOWS,
+            "1.33",
+            "spec.resources: Forbidden: may not be set for a windows pod",
+            {"PodLevelResources": False},
+        ),
+        (
+            {"containers": RESTARTS},
+            "1.34",
+            'restartPolicyRules.action: Unsupported value: "RestartAllContainers": supported values: "Restart"',
+            {"RestartAllContainersOnContainerExits": True},
+        ),
+    ],
+)
+def test_what_gates_forbid(fields, takes, fault, gates):
+    """A server refuses what Windows cannot do, and what its gates forbid; older ones drop the field."""
+    pod = decode(manifests.manifest("Pod", "p", spec={"containers": [], **fields}))
+    newer = find_any_release("1.35")
+    assert [reason for _, reason in admit([pod], server=server_rules(newer, {})).refused] == [fault]
+    for release, changes in ((newer, gates), (find_any_release(takes), {})):
+        assert not admit([pod], server=server_rules(release, changes)).refused
+
+
 # --- Label keys ---------------------------------------------------------------------------------------------
 
 

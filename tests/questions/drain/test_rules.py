@@ -6,6 +6,7 @@ import yaml
 
 from kubeclassic import Cluster, drain
 from kubeclassic.questions.drain.plan import DrainMove
+from kubeclassic.simulation.simulate import UNPLACED
 from tests.support import manifests, volumebuild
 from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
@@ -256,6 +257,8 @@ def test_ephemeral_volumes(app, mode):
     found = emptied(*NAMED, kind, there, made, one, release="1.27")
     assert found.cannot == {}
     assert found.moves == (DrainMove("default/p", "a", "b"),)
+    told = [group for group in map(str, found.warnings) if "reachable from every node" in group]
+    assert [f"PersistentVolumeClaim default/p-v: {UNPLACED}"] * (mode == "Immediate") == told
     full = emptied(*NAMED, kind, there, made, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
     assert list(full.cannot) == ["b"]
 
