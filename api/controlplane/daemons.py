@@ -33,18 +33,23 @@ _ALWAYS = _ON_HOST_NETWORK[:-1]
 def runs_on(spec: PodSpec, node: Node) -> bool:
     """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must
     allow it."""
+    return stays_on(spec, node) and _tolerates(spec, node, "NoSchedule")
+
+
+def stays_on(spec: PodSpec, node: Node) -> bool:
+    """Whether a DaemonSet leaves a pod of *spec* on *node*, which may have got other labels and taints."""
     if spec.node_name not in ("", node.name) or not set_selector(spec.node_selector)(node.labels):
         return False
     affinity = (spec.affinity or Affinity()).node_affinity
     required = affinity.required if affinity else None
     if required is not None and not node_selector_matches(required, node.labels, node.name):
         return False
+    return _tolerates(spec, node, "NoExecute")
+
+
+def _tolerates(spec: PodSpec, node: Node, effect: str) -> bool:
     tolerations = daemon_tolerations(spec)
-    return all(
-        tolerates(tolerations, taint)
-        for taint in node.spec.taints
-        if taint.effect in ("NoSchedule", "NoExecute")
-    )
+    return all(tolerates(tolerations, taint) for taint in node.spec.taints if taint.effect == effect)
 
 
 def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:

@@ -1,22 +1,30 @@
-"""The Jobs of a replay.
+"""The Jobs and StatefulSets of a replay.
 
-Upstream: pkg/controller/job/job_controller.go and backoff_utils.go.
+Upstream: pkg/controller/job/job_controller.go and backoff_utils.go; updateStatefulSet in
+pkg/controller/statefulset/stateful_set_control.go.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import count
-from math import inf
 
 from attrs import Factory, define
 
-from ...api.controlplane import Workload, completion_index, expand, read_workload, with_completion_index
+from ...api.controlplane import (
+    Workload,
+    completion_index,
+    expand,
+    is_ready,
+    read_workload,
+    with_completion_index,
+)
 from ...api.objects import JsonObject, Pod, of_kind
 from ...core.queue.backoff import nanoseconds
-from ...simulation.evictions import job_of, made_new, retries_of
+from ...simulation.evictions import SAME_NAME, job_of, made_new, retries_of
+from .inputs import Lifetime, WorkloadManifests
 from .podlifecycles import PodLifecycle, PodLifecycles
 from .times import parse_time
 
@@ -33,8 +41,10 @@ class JobProgress:
 
     manifest: JsonObject
     workload: Workload
-    retries: float
+    retries: int
     """How many of its pods may still fail."""
+    evictions: int | None
+    """How many may be evicted until it ends; None: they do not count."""
     succeeded: int = 0
     """The number of pods that have finished in the replay."""
     indexes: list[str] = Factory(list)
@@ -59,7 +69,7 @@ class JobProgress:
         """The manifest with its present status."""
         status = self.workload.status
         most = self.workload.spec.backoff_limit_per_index
-        counts = most is not None and self.retries < inf
+        counts = most is not None and self.evictions is not None
         given_up = [str(index) for index, times in self.failed.items() if counts and times > (most or 0)]
         changed = {
             "succeeded": status.succeeded + self.succeeded,
@@ -82,11 +92,11 @@ class JobController:
         """The controller for Jobs as in *manifests*."""
         controller = cls(pods)
         counts_failures = pods.state.engine.release.server.fails_deleted
-        retries = retries_of(manifests) if counts_failures else {}
+        evictions = retries_of(manifests) if counts_failures else {}
         for manifest in manifests:
             job = read_workload(manifest)
             key = f"{job.namespace}/{job.name}"
-            controller._jobs[key] = JobProgress(manifest, job, retries.get(key, inf))
+            controller._jobs[key] = JobProgress(manifest, job, job.retries, evictions.get(key))
         return controller
 
     def job_of(self, pod: Pod) -> JobProgress | None:
@@ -125,16 +135,19 @@ class JobController:
                 self.pods.state.agenda.cancel(job.deadline)
                 job.deadline = None
 
-    def failed(self, life: PodLifecycle) -> bool:
-        """A pod was evicted, or is gone; whether its Job is known."""
+    def failed(self, life: PodLifecycle, *, by_itself: bool = False) -> bool:
+        """A pod has failed *by_itself*, was evicted, or is gone; whether its Job is known."""
         job = self.job_of(life.original)
         if job is not None:
+            if by_itself or job.evictions:
+                job.retries -= 1
+            elif job.evictions == 0:
+                job.retries = -1
             self._count_failure(job, life)
         return job is not None
 
     def _count_failure(self, job: JobProgress, life: PodLifecycle) -> None:
         state = self.pods.state
-        job.retries -= 1
         if job.retries < 0:
             self._end(job)
             return
@@ -180,3 +193,82 @@ class JobController:
         pod = made_new(root, name, root.uid and f"{root.uid}-{name}")
         pod = pod if index < 0 else with_completion_index(pod, index)
         self.pods.arrive(pod, life.lifetime)
+
+
+# --- stateful sets ------------------------------------------------------------------------------------------
+
+
+@define(eq=False, repr=False)
+class StatefulSetController:
+    """The StatefulSets that make a pod only once those before it are running and ready."""
+
+    pods: PodLifecycles
+    manifests: WorkloadManifests
+    _lives: defaultdict[str, dict[int, PodLifecycle]] = Factory(lambda: defaultdict(dict))
+    """Set -> ordinal -> the last pod of it that came."""
+    _held: defaultdict[str, dict[int, tuple[Pod, Lifetime, Pod | None]]] = Factory(lambda: defaultdict(dict))
+    """Set -> ordinal -> a pod that is not made yet, its lifetime, and the first pod that it replaces."""
+    _seen: int = -1
+    """The cluster's ``changes`` at the last look."""
+
+    def came(self, life: PodLifecycle) -> None:
+        """A pod is there, perhaps one of such a set."""
+        if set_name := self._set_of(life.original):
+            self._lives[set_name][_ordinal(life.original)] = life
+
+    def holds(self, pod: Pod, lifetime: Lifetime, root: Pod | None) -> bool:
+        """Whether the new *pod* has to wait for others of its set; it comes later."""
+        first = root or pod
+        set_name = self._set_of(first)
+        if not set_name or (root is None and pod.key not in self.manifests.made):
+            return False
+        ordinal = _ordinal(first)
+        if self._is_due(set_name, ordinal):
+            return False
+        self._held[set_name][ordinal] = pod, lifetime, root
+        return True
+
+    def change(self, key: str, pod: Pod | None) -> bool:
+        """Put *pod* in place of a held one, None for none; whether one was held."""
+        for held in self._held.values():
+            for ordinal, (old, lifetime, root) in held.items():
+                if old.key == key:
+                    del held[ordinal]
+                    if pod is not None:
+                        held[ordinal] = pod, lifetime, root
+                    return True
+        return False
+
+    def look(self) -> None:
+        """Make the pods whose turn has come."""
+        if not self._held or self._seen == self.pods.state.changes:
+            return
+        self._seen = self.pods.state.changes
+        for set_name, held in list(self._held.items()):
+            while held and self._is_due(set_name, ordinal := min(held)):
+                self.pods.arrive(*held.pop(ordinal))
+            if not held:
+                del self._held[set_name]
+
+    def _set_of(self, pod: Pod) -> str:
+        owner = pod.controller
+        name = f"{pod.namespace}/{owner.name}" if owner is not None and owner.kind == SAME_NAME else ""
+        return name if name in self.manifests.ordered else ""
+
+    def _is_due(self, set_name: str, ordinal: int) -> bool:
+        """Whether all pods before *ordinal* that are left are running and ready."""
+        if any(number < ordinal for number in self._held[set_name]):
+            return False
+        return all(number >= ordinal or self._is_well(life) for number, life in self._lives[set_name].items())
+
+    def _is_well(self, life: PodLifecycle) -> bool:
+        pod = self.pods.state.pod(life.key)
+        if pod is None or self.pods.all.get(life.key) is not life:
+            return True
+        is_up = pod.status.phase == "Running" and life.node not in self.pods.failures
+        return is_up and is_ready(pod) and not life.is_leaving
+
+
+def _ordinal(pod: Pod) -> int:
+    number = pod.name.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0

@@ -23,6 +23,7 @@ from ...api.controlplane import (
     first_job,
     read_workload,
     scales_of,
+    stays_on,
     with_defaults,
 )
 from ...api.garbage import no_garbage_collection
@@ -131,32 +132,74 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
     lifetime."""
     for item in objects:
         marks = item.annotations
-        marked = {}
         place = f"{item.kind} {item.key}: metadata.annotations"
-        for name in (CREATION_TIME, DELETION_TIME):
-            if name in marks:
-                marked[name] = times.read(marks[name], f"{place}[{name}]")
-        created = marked.get(CREATION_TIME, START)
-        leaves = marked.get(DELETION_TIME)
-        if not isinstance(item, Pod):
-            yield Event(created, ADD, item)
-            if leaves is not None:
-                where = f"{place}[{DELETION_TIME}]"
-                if leaves < created:
-                    wanted = f"a time from {shown(marks[CREATION_TIME])} on, when it is created"
-                    raise ManifestError(f"{where}: expected {wanted}, got {shown(marks[DELETION_TIME])}")
-                yield Event(leaves, DELETE, item, where)
+        created, leaves = (
+            times.read(marks[name], f"{place}[{name}]") if name in marks else None
+            for name in (CREATION_TIME, DELETION_TIME)
+        )
+        start = START if created is None else created
+        if isinstance(item, Pod):
+            yield Event(start, ADD, item, lifetime=lifetime_of(item, reading, times, place))
             continue
-        runs = parse_duration(marks[RUN_TIME]) if RUN_TIME in marks else None
-        if RUN_TIME in marks and runs is None:
-            raise ManifestError(f"{place}[{RUN_TIME}]: expected {DURATION}, got {shown(marks[RUN_TIME])}")
-        if runs is not None and leaves is not None:
-            runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
-        yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
+        yield Event(start, ADD, item)
+        if leaves is not None:
+            where = f"{place}[{DELETION_TIME}]"
+            if leaves < start:
+                wanted = f"a time from {shown(marks[CREATION_TIME])} on, when it is created"
+                raise ManifestError(f"{where}: expected {wanted}, got {shown(marks[DELETION_TIME])}")
+            yield Event(leaves, DELETE, item, where)
+
+
+def lifetime_of(pod: Pod, reading: InputOptions, times: TraceTimes, place: str) -> Lifetime:
+    """The lifetime of *pod* by its annotations, which are at *place*."""
+    marks = pod.annotations
+    leaves = times.read(marks[DELETION_TIME], f"{place}[{DELETION_TIME}]") if DELETION_TIME in marks else None
+    runs = parse_duration(marks[RUN_TIME]) if RUN_TIME in marks else None
+    if RUN_TIME in marks and runs is None:
+        raise ManifestError(f"{place}[{RUN_TIME}]: expected {DURATION}, got {shown(marks[RUN_TIME])}")
+    if runs is not None and leaves is not None:
+        runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
+    return EVER if runs is None and leaves is None else Lifetime(runs_for=runs, leaves_at=leaves)
 
 
 def _comes_later(node: Node) -> bool:
     return CREATION_TIME in node.annotations
+
+
+def _marks_of(manifest: JsonObject) -> dict[str, str]:
+    """The annotated times at which the workload of *manifest* comes and goes."""
+    marks = read_workload(manifest).metadata.annotations
+    return {name: marks[name] for name in (CREATION_TIME, DELETION_TIME) if name in marks}
+
+
+def _timed(manifest: JsonObject) -> JsonObject:
+    marks = _marks_of(manifest)
+    return with_times(manifest, marks) if marks else manifest
+
+
+def with_times(manifest: JsonObject, marks: Mapping[str, str]) -> JsonObject:
+    """The *manifest* of a workload, with *marks* for its pods and the creation time for its claims, unless
+    their templates say otherwise."""
+    if not isinstance(spec := manifest.get("spec"), dict):
+        return manifest
+    spec = {**spec}
+    if spec.get("jobTemplate"):
+        spec["jobTemplate"] = with_times(spec["jobTemplate"], marks)
+    if spec.get("template"):
+        spec["template"] = _annotated(spec["template"], marks)
+    if claims := spec.get("volumeClaimTemplates"):
+        created = {name: time for name, time in marks.items() if name == CREATION_TIME}
+        spec["volumeClaimTemplates"] = [_annotated(claim, created) for claim in claims]
+    return {**manifest, "spec": spec}
+
+
+def _annotated(item: JsonObject, marks: Mapping[str, str]) -> JsonObject:
+    """*item* with *marks* beside its annotations; one that cannot be read is refused later."""
+    metadata = (item.get("metadata") or {}) if isinstance(item, dict) else None
+    own = (metadata.get("annotations") or {}) if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(own, dict):
+        return item
+    return {**item, "metadata": {**metadata, "annotations": {**marks, **own}}}
 
 
 # --- all inputs ---------------------------------------------------------------------------------------------
@@ -185,11 +228,24 @@ class InputOptions:
 
 
 @frozen(repr=False)
+class TimedDaemonSet:
+    """A DaemonSet, and when it is there."""
+
+    manifest: JsonObject
+    comes: float = START
+    leaves: float | None = None
+
+
+@frozen(repr=False)
 class WorkloadManifests:
     """The manifests of Jobs and DaemonSets whose pods no recording has."""
 
     jobs: tuple[JsonObject, ...] = ()
-    daemon_sets: tuple[JsonObject, ...] = ()
+    daemon_sets: tuple[TimedDaemonSet, ...] = ()
+    ordered: frozenset[str] = frozenset()
+    """The StatefulSets that make their pods in order, by ``namespace/name``."""
+    made: frozenset[str] = frozenset()
+    """The pods that workloads make, by ``namespace/name``."""
     scales: Scales = Factory(dict)
     """The replicas of the workloads."""
     rules: tuple[KubeObject, ...] = ()
@@ -197,12 +253,24 @@ class WorkloadManifests:
     server: ServerRules = NEWEST_SERVER
     defaults: bool = True
 
-    def daemons_for(self, node: Node, pods: Iterable[Pod]) -> Sequence[Pod]:
-        """The pods that DaemonSets make for *node*, which is new, beside those among *pods*."""
-        if not self.daemon_sets:
-            return ()
-        made = expand(self.daemon_sets, [node, *filter(is_daemon, pods)], strict=self.defaults).objects
-        return of_kind(Pod, admit(made, self.rules, server=self.server).objects if self.defaults else made)
+    def daemons_for(self, node: Node, pods: Iterable[Pod], now: float) -> list[tuple[Pod, Lifetime]]:
+        """The pods that DaemonSets make for *node*, which is new to them, beside those among *pods*."""
+        there = [node, *filter(is_daemon, pods)] if self.daemon_sets else []
+        found = []
+        for each in self.daemon_sets:
+            if each.comes <= now and (each.leaves is None or now < each.leaves):
+                made = expand([each.manifest], there, strict=self.defaults).objects
+                taken = admit(made, self.rules, server=self.server).objects if self.defaults else made
+                found += [(pod, Lifetime(leaves_at=each.leaves)) for pod in of_kind(Pod, taken)]
+        return found
+
+    def keeps(self, pod: Pod, node: Node) -> bool:
+        """Whether the DaemonSet of *pod* leaves it on *node*."""
+        for each in self.daemon_sets:
+            workload = read_workload(each.manifest)
+            if workload.controls(pod.metadata):
+                return stays_on(workload.pod(self.defaults).spec, node)
+        return True
 
 
 @frozen(repr=False)
@@ -261,6 +329,8 @@ class InputReader:
     loaded: Loaded = Factory(Loaded)
     """What is there at first, or comes at an annotated time."""
     manifests: list[str] = Factory(list)
+    made: frozenset[str] = frozenset()
+    """The pods that workloads make, by ``namespace/name``."""
     tables: dict[str, str] = Factory(dict)
     """openb's files, by what they list: nodes or pods."""
     recorded: list[Event] = Factory(list)
@@ -346,7 +416,10 @@ class InputReader:
             raise ManifestError(f"{where}: object.metadata.name: expected a name, got nothing")
         if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):
             raise ManifestError(f"{where}: object.kind: expected Node for the event {verb}, got {item.kind}")
-        return Event(time, verb, with_defaults(item) if self.choice.defaults else item, where)
+        lifetime = EVER
+        if verb == ADD and isinstance(item, Pod):
+            lifetime = lifetime_of(item, self.choice, self.times, f"{place}: metadata.annotations")
+        return Event(time, verb, with_defaults(item) if self.choice.defaults else item, where, lifetime)
 
     # --- objects --------------------------------------------------------------------------------------------
 
@@ -372,11 +445,15 @@ class InputReader:
             parts.insert(0, files)
         loaded = self.loaded = merged(parts)
         self.ignored.update(loaded.ignored_kinds)
-        # DaemonSets make pods for a node once it is there.
+        raw = {kind: tuple(map(_timed, items)) for kind, items in loaded.raw.items() if kind in WORKLOADS}
+        loaded = self.loaded = evolve(loaded, raw={**loaded.raw, **raw})
+        # DaemonSets make pods for a node once both are there.
         there = [item for item in loaded.objects if not (isinstance(item, Node) and _comes_later(item))]
-        present = evolve(loaded, objects=tuple(there))
+        early = tuple(item for item in raw.get("DaemonSet", ()) if CREATION_TIME not in _marks_of(item))
+        present = evolve(loaded, objects=tuple(there), raw={**loaded.raw, "DaemonSet": early})
         expanded = made_by_workloads(present, defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *expanded.notices)
+        self.made = frozenset(pod.key for pod in of_kind(Pod, expanded.objects))
         objects = []
         for item in (*loaded.objects, *expanded.objects, *self._traced()):
             reason = self._why_ignored(item)
@@ -384,7 +461,7 @@ class InputReader:
                 objects.append(item)
             else:
                 self.ignored[reason] += 1
-        self.events, self.origin = self._placed([*timed(objects, choice, self.times), *self.recorded])
+        self.events = self._placed([*timed(objects, choice, self.times), *self.recorded])
 
     def inputs(self, server: ServerRules) -> Inputs:
         """Everything that was read, as *server* admits it."""
@@ -423,7 +500,24 @@ class InputReader:
         cron_jobs = of("CronJob") if choice.cron_jobs else ()
         jobs = (*of("Job"), *(first_job(read_workload(item)) for item in cron_jobs))
         scales = scales_of(item for kind in WORKLOADS for item in raw.get(kind, ()))
-        return WorkloadManifests(jobs, of("DaemonSet"), scales, tuple(classes), self.server, choice.defaults)
+        sets = map(read_workload, raw.get("StatefulSet", ()))
+        ordered = (each for each in sets if each.spec.pod_management_policy == "OrderedReady")
+        return WorkloadManifests(
+            jobs,
+            tuple(map(self._daemon_set, of("DaemonSet"))),
+            frozenset(f"{each.namespace}/{each.name}" for each in ordered),
+            self.made,
+            scales,
+            tuple(classes),
+            self.server,
+            choice.defaults,
+        )
+
+    def _daemon_set(self, manifest: JsonObject) -> TimedDaemonSet:
+        place = f"{describe(manifest)}: metadata.annotations"
+        marks = _marks_of(manifest)
+        times = {name: self._since(self.times.read(mark, f"{place}[{name}]")) for name, mark in marks.items()}
+        return TimedDaemonSet(manifest, times.get(CREATION_TIME, START), times.get(DELETION_TIME))
 
     def _why_ignored(self, item: KubeObject) -> str | None:
         """The reason why a pod takes no part: it neither has a node nor waits for one."""
@@ -509,25 +603,22 @@ class InputReader:
 
     # --- times ----------------------------------------------------------------------------------------------
 
-    def _placed(self, events: list[Event]) -> tuple[list[Event], float]:
-        """The events in order, in seconds from the beginning, and the date of the beginning."""
+    def _placed(self, events: list[Event]) -> list[Event]:
+        """The events in order, in seconds from the beginning, which is the date of the first."""
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(
             self.operations
         ):
             raise ManifestError(f"{self.where or CLUSTER}: expected at least one Node, got none")
-        origin = (
-            min((event.time for event in events if event.time != START), default=0.0)
-            if self.times.dated
-            else 0.0
-        )
-
-        def since(time: float) -> float:
-            return 0.0 if time == START else max(time - origin, 0.0)
-
+        if self.times.dated:
+            self.origin = min((event.time for event in events if event.time != START), default=0.0)
         moved = []
         for event in events:
             end = event.lifetime.leaves_at
-            lifetime = event.lifetime if end is None else evolve(event.lifetime, leaves_at=since(end))
-            time = START if event.time == START else since(event.time)
+            lifetime = event.lifetime if end is None else evolve(event.lifetime, leaves_at=self._since(end))
+            time = START if event.time == START else self._since(event.time)
             moved.append(evolve(event, time=time, lifetime=lifetime))
-        return sorted(moved, key=attrgetter("time")), origin
+        return sorted(moved, key=attrgetter("time"))
+
+    def _since(self, time: float) -> float:
+        """The seconds from the beginning to *time*."""
+        return max(time - self.origin, 0.0)

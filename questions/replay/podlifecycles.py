@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from attrs import Factory, define, field
 from msgspec.structs import replace
 
+from ...api.controlplane import target_node
 from ...api.objects import Condition, Pod
 from ...api.record import UNSET
 from ...core.arrays import Ints
@@ -22,7 +23,7 @@ from ...core.driver import Attempt, Driver
 from ...core.queue.backoff import SECOND, QueuedPod, nanoseconds
 from ...core.queue.priority import scheduled_condition
 from ...exceptions import CacheError
-from ...simulation.evictions import SAME_NAME, claims_left_by, stays_with_node, with_claims
+from ...simulation.evictions import SAME_NAME, claims_left_by, is_daemon, stays_with_node, with_claims
 from .inputs import Lifetime
 from .journal import (
     PodArrived,
@@ -98,11 +99,21 @@ class Jobs(Protocol):
     def finished(self, life: PodLifecycle) -> None:
         """A pod has succeeded."""
 
-    def failed(self, life: PodLifecycle) -> bool:
-        """A pod was evicted, or is gone; whether this concerns the controller."""
+    def failed(self, life: PodLifecycle, *, by_itself: bool = False) -> bool:
+        """A pod has failed *by_itself*, was evicted, or is gone; whether this concerns the controller."""
 
     def waits_for(self, pod: Pod) -> bool:
         """Whether *pod* has failed only once it is gone."""
+
+
+class StatefulSets(Protocol):
+    """A controller of StatefulSets; other pods do not concern it."""
+
+    def came(self, life: PodLifecycle) -> None:
+        """A pod is there."""
+
+    def holds(self, pod: Pod, lifetime: Lifetime, root: Pod | None) -> bool:
+        """Whether the new *pod* comes later, after others; *root*: the first pod that it replaces."""
 
 
 ENOUGH = 3
@@ -142,13 +153,20 @@ class PodLifecycles(Driver):
     waiting_drains: int = 0
     """The number of drains that wait for budgets."""
     jobs: Jobs | None = None
+    sets: StatefulSets | None = None
+    made: frozenset[str] = frozenset()
+    """The pods that workloads make, by ``namespace/name``."""
     placed: Callable[[PodLifecycle], None] = field(default=lambda life: None)
     """Called with each pod that is bound, comes with a node, or changes there."""
+    daemon_left: Callable[[str], None] = field(default=lambda node_name: None)
+    """Called with the node of each daemon that is gone."""
 
     # --- coming ---------------------------------------------------------------------------------------------
 
     def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
         """A new pod: it waits for a node, or has one and runs; *root* is the first pod that it replaces."""
+        if self.sets is not None and self.sets.holds(pod, lifetime, root):
+            return
         cluster = self.state
         template = cluster.engine.template_of(pod)
         if pod.spec.node_name:
@@ -163,6 +181,8 @@ class PodLifecycles(Driver):
         self.replacements.setdefault(key, 0)
         if self.jobs is not None:
             self.jobs.came(life)
+        if self.sets is not None:
+            self.sets.came(life)
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
@@ -185,7 +205,7 @@ class PodLifecycles(Driver):
         cluster = self.state
         old = cluster.pod(life.key)
         if item.is_terminal:
-            self.finish(life)
+            self.finish(life, has_failed=item.status.phase == "Failed")
         elif old is not None and not old.is_terminating:
             metadata = replace(item.metadata, uid=old.metadata.uid, deletion_timestamp=None)
             spec = replace(item.spec, node_name=old.spec.node_name)
@@ -522,20 +542,31 @@ class PodLifecycles(Driver):
             elif life.is_done and self.state.node(node) is not None:
                 self.finish(life)
 
-    def finish(self, life: PodLifecycle) -> None:
-        """A pod ends by itself; one that is not bound yet is deleted."""
+    def finish(self, life: PodLifecycle, *, has_failed: bool = False) -> None:
+        """A pod ends by itself; one that is not bound yet is deleted. The owner of one that *has_failed* makes
+        another, unless a recording has them."""
         if life.is_leaving and life.node in self.failures:
             return  # its kubelet cannot report it
         pod = self.state.pod(life.key)
         if pod is not None and pod.node_name:
             self._remove(life, PodOnNode(event="Finished", pod=life.key, node=life.node))
-            if self.jobs is not None:
+            if has_failed:
+                self._after_failure(life)
+            elif self.jobs is not None:
                 self.jobs.finished(life)
         else:
             self.delete(life)
 
+    def _after_failure(self, life: PodLifecycle) -> None:
+        is_of_job = self.jobs is not None and self.jobs.failed(life, by_itself=True)
+        if is_daemon(life.original):
+            self.daemon_left(life.node)
+        elif not is_of_job and life.original.key in self.made and self._replacing_kind(life.original):
+            self._replace(life)
+
     def delete(self, life: PodLifecycle) -> None:
-        """A user deletes a pod, or its time is up."""
+        """A user deletes a pod, or its time is up. One of a failed node stays until the node is back, or
+        until it is deleted again, by force."""
         if life.is_leaving and life.node in self.failures:
             self._remove(life)
         elif self.all.get(life.key) is life and not life.is_leaving:
@@ -543,7 +574,21 @@ class PodLifecycles(Driver):
             self.state.tally.never_scheduled += life.scheduled is None and (
                 life.waits or life.permit_wait is not None
             )
-            self._leave(life)
+            self._leave(life, ends=life.node not in self.failures)
+
+    def is_another(self, pod: Pod) -> bool:
+        """Whether *pod* is not the one of its name that is being deleted."""
+        life = self.all.get(pod.key)
+        old = self.state.pod(pod.key)
+        if life is None or old is None or not life.is_leaving or pod.is_terminating:
+            return False
+        return not pod.metadata.uid or pod.metadata.uid != old.metadata.uid
+
+    def give_way(self, pod: Pod) -> None:
+        """The pod of the name of *pod* is gone at last, and *pod* is what its owner made in its place."""
+        life = self.all[pod.key]
+        life.is_awaited = False
+        self._remove(life)
 
     def _leave(self, life: PodLifecycle, *, ends: bool = True) -> None:
         cluster = self.state
@@ -583,6 +628,8 @@ class PodLifecycles(Driver):
             cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
         if life.is_awaited:
             self._replace(life)
+        elif event is None and self.recreate and is_daemon(pod):
+            self.daemon_left(target_node(pod) or "")
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import Factory, define, field
 from msgspec.structs import replace
 
+from ...api.controlplane import target_node
 from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...core.arrays import Batch
 from ...core.decision import Decision
@@ -18,14 +19,13 @@ from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
-from ...simulation.evictions import stays_with_node
-from .controllers import JobController
+from ...simulation.evictions import is_daemon, stays_with_node
+from .controllers import JobController, StatefulSetController
 from .disruptions import DisruptionController
 from .inputs import (
     ADD,
     DELETE,
     DRAIN,
-    EVER,
     FAIL,
     RECOVER,
     START,
@@ -62,6 +62,7 @@ class ExternalEvents:
     nodes: NodeLifecycle
     workloads: WorkloadManifests
     disruptions: DisruptionController
+    sets: StatefulSetController
 
     def apply(self, event: Event) -> None:
         """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not
@@ -77,6 +78,7 @@ class ExternalEvents:
                 # What was there from the start has its pods.
                 places = [None if node is None else (node.spec, node.labels) for node in (current, item)]
                 if event.time != START and places[0] != places[1]:
+                    self._end_daemons(item)
                     self._make_daemons(item)
                 return
             if current is None:
@@ -88,15 +90,23 @@ class ExternalEvents:
             )
         elif event.verb == DELETE:
             self.delete(item)
-        elif isinstance(item, Pod) and item.key in self.pods.all:
-            self.pods.update(self.pods.all[item.key], item)
         elif isinstance(item, Pod):
-            if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.replacements):
-                self.pods.arrive(item, event.lifetime)
-                if item.is_terminating and event.time == START:
-                    self.cluster.later(0.0, partial(self._end_deleted, self.pods.all[item.key]))
+            self._put_pod(event, item)
         elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
+
+    def _put_pod(self, event: Event, pod: Pod) -> None:
+        """A pod comes or changes; one that comes does not wait until another of its name is deleted."""
+        comes = event.verb == ADD
+        is_held = self.sets.change(pod.key, None if comes else pod)
+        if comes and self.pods.is_another(pod):
+            self.pods.give_way(pod)
+        if (life := self.pods.all.get(pod.key)) is not None:
+            self.pods.update(life, pod)
+        elif not pod.is_terminal and (comes or not (is_held or pod.key in self.pods.replacements)):
+            self.pods.arrive(pod, event.lifetime)
+            if pod.is_terminating and event.time == START:
+                self.cluster.later(0.0, partial(self._end_deleted, self.pods.all[pod.key]))
 
     def _put_node(self, current: Node | None, node: Node) -> None:
         """A node comes or changes; with the taint of a node that does not answer, it has failed."""
@@ -112,8 +122,29 @@ class ExternalEvents:
     def _make_daemons(self, node: Node) -> None:
         if self.workloads.daemon_sets:
             pods = filter(None, map(self.cluster.pod, self.pods.all))
-            for pod in self.workloads.daemons_for(node, pods):
-                self.pods.arrive(pod, EVER)
+            now = self.cluster.clock.seconds
+            for pod, lifetime in self.workloads.daemons_for(node, pods, now):
+                self.pods.arrive(pod, lifetime)
+
+    def _end_daemons(self, node: Node) -> None:
+        """Delete the daemons that the node no longer suits; taints evict those that run there."""
+        untainted = replace(node, spec=replace(node.spec, taints=()))
+        for life in list(self.pods.all.values()) if self.workloads.daemon_sets else ():
+            pod = self.cluster.pod(life.key)
+            if pod is None or not is_daemon(pod) or target_node(pod) != node.name:
+                continue
+            if not self.workloads.keeps(pod, node if life.waits else untainted):
+                self.pods.delete(life)
+
+    def daemon_left(self, node_name: str) -> None:
+        """A daemon is gone: its DaemonSet makes another where the node still suits it."""
+        if (node := self.cluster.node(node_name)) is not None:
+            self._make_daemons(node)
+
+    def begin_daemons(self) -> None:
+        """A DaemonSet is new: it makes pods for the nodes that are there."""
+        for node in self.cluster.engine.nodes():
+            self._make_daemons(node)
 
     def _is_back(self, node: Node) -> None:
         if node.name in self.pods.failures:
@@ -137,6 +168,8 @@ class ExternalEvents:
             life = self.pods.all.get(item.key)
             if life is not None:
                 self.pods.delete(life)
+            else:
+                self.sets.change(item.key, None)
         elif isinstance(item, Node):
             self.remove(item)
         else:
@@ -159,10 +192,13 @@ class ExternalEvents:
             self.nodes.fail(node)
 
     def recover(self, node: Node) -> None:
-        """The node takes pods again, whether it had failed or was drained."""
+        """A failed node is back, as cordoned as it was; another one takes pods again, like a drained one."""
+        had_failed = node.name in self.pods.failures
         self._is_back(node)
-        taints = tuple(taint for taint in node.spec.taints if taint not in OURS)
-        self._change(node, "NodeRecovered", taints, unschedulable=False, ready="True")
+        ours = {*UNREACHABLE} if had_failed else OURS
+        taints = tuple(taint for taint in node.spec.taints if taint not in ours)
+        is_cordoned = had_failed and node.spec.unschedulable
+        self._change(node, "NodeRecovered", taints, unschedulable=is_cordoned, ready="True")
 
     def _change(
         self,
@@ -429,11 +465,19 @@ class Replay:
         nodes = NodeLifecycle(self.cluster, self.pods, lambda: self._awaits_events)
         self.pods.placed = nodes.placed
         self.pods.jobs = JobController.of(self.pods, inputs.workloads.jobs)
+        self.pods.made = inputs.workloads.made
+        sets = StatefulSetController(self.pods, inputs.workloads)
+        if inputs.workloads.ordered:
+            self.pods.sets = sets
         scales = inputs.workloads.scales
         self.disruptions = DisruptionController(self.pods, scales, lambda: self._awaits_events)
         self.outside = ExternalEvents(
-            self.cluster, self.pods, volumes, nodes, inputs.workloads, self.disruptions
+            self.cluster, self.pods, volumes, nodes, inputs.workloads, self.disruptions, sets
         )
+        self.pods.daemon_left = self.outside.daemon_left
+        for daemon_set in inputs.workloads.daemon_sets:
+            if daemon_set.comes != START:
+                self.cluster.agenda.put(nanoseconds(daemon_set.comes), self.outside.begin_daemons)
         self.workload = ChurnWorkload(inputs.operations, self.cluster, self.pods, self.outside)
 
     @property
@@ -475,6 +519,7 @@ class Replay:
             return False
         self.steps += 1
         self.workload.look()
+        self.outside.sets.look()
         # Do the next thing that is due, events from outside first.
         events = self.inputs.events
         cluster = self.cluster

@@ -12,6 +12,7 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs import START, InputOptions, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
+from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.questions.replay.times import as_timestamp, parse_duration, parse_time
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
@@ -52,8 +53,11 @@ def pods(inputs):
 )
 def test_of_a_pod(tmp_path, choice, wanted):
     """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as
-    options say."""
+    options say. In a recording it comes when this says so."""
     assert pods(of_file(tmp_path, NODE + TIMED, choice=choice)) == {"web": wanted}
+    node, web = yaml.safe_load_all(NODE + TIMED)
+    recorded = [{"time": time, "event": "Add", "object": item} for time, item in ((0, node), (100, web))]
+    assert pods(of_file(tmp_path, lines(*recorded), choice=choice)) == {"web": wanted}
 
 
 def test_of_a_node(tmp_path):
@@ -161,6 +165,137 @@ def test_workloads_over_time(tmp_path, records, times):
     jobs = [(0, "cron-1-0"), (0, "sums-0"), (0, "sums-1"), (30, "cron-1-1"), (30, "sums-2")]
     daemons = [(0, "log-a"), *((time, "log-late") for time in times)]
     assert sorted(arrived) == sorted((time, f"default/{name}") for time, name in jobs + daemons)
+
+
+FAILING = """
+---
+{kind: Job, apiVersion: batch/v1, metadata: {name: sums, namespace: default},
+  spec: {backoffLimit: 2, completions: 4, parallelism: 4, template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}}
+---
+{kind: ReplicaSet, apiVersion: apps/v1, metadata: {name: web, namespace: default},
+  spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}}
+"""
+
+
+def test_pods_that_fail(tmp_path):
+    """The owner of a pod that fails makes another, a Job after a back-off and up to its limit."""
+    ends = [(5, "sums-0"), (20, "sums-1"), (50, "sums-2"), (60, "web-0"), (70, "sums-3")]
+    metadata = {"namespace": "default"}
+    recorded = [
+        {"time": time, "event": "Update"}
+        | {"object": {"kind": "Pod", "metadata": {"name": name, **metadata}, "status": {"phase": "Failed"}}}
+        for time, name in ends
+    ]
+    manifests, recording = tmp_path / "cluster.yaml", tmp_path / "recorded.jsonl"
+    manifests.write_text(NODE + FAILING)
+    recording.write_text(lines(*recorded))
+    log = played(Replay(read_inputs([manifests, recording]), engine("1.36")))
+    names = [(15, "sums-4"), (40, "sums-5"), (60, "web-0-again1")]
+    assert told(log, "Arrived")[5:] == [(time, f"default/{name}") for time, name in names]
+    assert told(log, "Deleted") == [(50, "default/sums-3"), (50, "default/sums-4"), (50, "default/sums-5")]
+
+
+@pytest.mark.parametrize(
+    "change, kind",
+    [
+        ({"metadata": {"name": "late", "labels": {}}}, "Deleted"),
+        ({"metadata": {"name": "late", "labels": {"x": "z"}}, "spec": TAINTED}, "Evicted"),
+    ],
+)
+@pytest.mark.parametrize("cpu", ["1", "5"])
+def test_a_node_that_no_longer_suits_a_daemon(tmp_path, change, kind, cpu):
+    """A DaemonSet deletes its pod, whether it waits for the node or runs there; a taint evicts one that
+    runs."""
+    spec = f"nodeSelector: {{x: z}}, containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]"
+    text = OWNERS.split("---")[1].replace("containers: [{name: c}]", spec)
+    manifests, recording = tmp_path / "cluster.yaml", tmp_path / "recorded.jsonl"
+    manifests.write_text(f"{NODE}---{text}")
+    late = {**yaml.safe_load(NODE), "metadata": {"name": "late", "labels": {"x": "z"}}}
+    changed = [{"time": 9, "event": "Update", "object": {**late, **change}}]
+    recording.write_text(lines({"time": 5, "event": "Add", "object": late}, *changed))
+    log = played(Replay(read_inputs([manifests, recording]), engine("1.36")))
+    assert told(log, "Arrived") == [(5, "default/log-late")]
+    assert told(log, kind if cpu == "1" else "Deleted") == [(9, "default/log-late")]
+
+
+RIVAL = {"priorityClassName": "high", "containers": [{"resources": {"requests": {"cpu": "3"}}}]}
+GONE = {"kind": "Pod", "metadata": {"namespace": "default", "name": "log-a"}}
+
+
+@pytest.mark.parametrize(
+    "event, item",
+    [
+        ("Add", {"kind": "Pod", "metadata": {"name": "rival"}, "spec": RIVAL}),
+        ("Delete", GONE),
+        ("Update", {**GONE, "status": {"phase": "Failed"}}),
+    ],
+)
+def test_a_daemon_that_is_gone(tmp_path, event, item):
+    """A DaemonSet makes another pod in place of one that is preempted, deleted or fails."""
+    spec = "containers: [{name: c, resources: {requests: {cpu: 2}}}]"
+    text = OWNERS.split("---")[1].replace("containers: [{name: c}]", spec)
+    text += "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 7\n"
+    manifests, recording = tmp_path / "cluster.yaml", tmp_path / "recorded.jsonl"
+    manifests.write_text(f"{NODE}---{text}")
+    recording.write_text(lines({"time": 5, "event": event, "object": item}))
+    log = played(Replay(read_inputs([manifests, recording]), engine("1.36")))
+    assert [each for each in told(log, "Arrived") if "log" in each[1]] == [
+        (0, "default/log-a"),
+        (5, "default/log-a"),
+    ]
+
+
+def test_workloads_that_come_and_go(tmp_path):
+    """Pods come and go with their workload, if this has annotated times, and claims come with it."""
+    marks = "annotations: {kubeclassic/creation-time: '20', kubeclassic/deletion-time: '70'}"
+    claim = "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]"
+    text = OWNERS.replace("namespace: default", f"namespace: default, {marks}")
+    text += (DB % f"Parallel, {claim}").replace("name: db,", f"name: db, {marks},", 1)
+    manifests, recording = tmp_path / "cluster.yaml", tmp_path / "recorded.jsonl"
+    manifests.write_text(NODE + text)
+    early, late = ({**yaml.safe_load(NODE), "metadata": {"name": name}} for name in "bc")
+    added = [{"time": time, "event": "Add", "object": item} for time, item in ((10, early), (90, late))]
+    recording.write_text(lines(*added))
+    inputs = read_inputs([manifests, recording], InputOptions(cron_jobs=True))
+    assert {event.time for event in inputs.events if event.item.kind == "PersistentVolumeClaim"} == {20}
+    log = played(Replay(inputs, engine("1.36"), Delays(provisioning=1)))
+    times = {20: "cron-1-0 db-0 db-1 db-2 log-a log-b sums-0 sums-1", 50: "cron-1-1 log-late sums-2"}
+    arrived = sorted((time, f"default/{name}") for time, names in times.items() for name in names.split())
+    assert sorted(told(log, "Arrived")) == arrived
+    assert {time for time, _ in told(log, "Deleted")} == {70}
+
+
+DB = """
+---
+{kind: StatefulSet, apiVersion: apps/v1, metadata: {name: db, namespace: default},
+  spec: {replicas: 3, podManagementPolicy: %s, selector: {matchLabels: {a: b}}, serviceName: db,
+    template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}}
+"""
+THIRD = {"kind": "Pod", "metadata": {"name": "db-2", "namespace": "default"}, "spec": {"priority": 7}}
+MOVED = [
+    {"time": 20, "event": "Drain", "object": {"kind": "Node", "metadata": {"name": "a"}}},
+    {"time": 30, "event": "Recover", "object": {"kind": "Node", "metadata": {"name": "a"}}},
+]
+
+
+@pytest.mark.parametrize(
+    "policy, records, arrivals",
+    [
+        ("Parallel", (), [(0, "db-0"), (0, "db-1"), (0, "db-2")]),
+        ("OrderedReady", (), [(0, "db-0"), (5, "db-1"), (10, "db-2")]),
+        ("OrderedReady", [{"time": 7, "event": "Update", "object": THIRD}], [(10, "db-2")]),
+        ("OrderedReady", [{"time": 7, "event": "Delete", "object": THIRD}], [(5, "db-1")]),
+        ("OrderedReady", MOVED, [(20, "db-0-again1"), (35, "db-1-again1"), (40, "db-2-again1")]),
+    ],
+)
+def test_the_pods_of_a_stateful_set(tmp_path, policy, records, arrivals):
+    """A StatefulSet makes each pod once those before it are running, unless its policy is Parallel."""
+    manifests, recording = tmp_path / "cluster.yaml", tmp_path / "recorded.jsonl"
+    manifests.write_text(NODE + DB % policy)
+    recording.write_text(lines(*records))
+    inputs = read_inputs([manifests, *([recording] if records else [])])
+    arrived = told(played(Replay(inputs, engine("1.36"), Delays(startup=5))), "Arrived")
+    assert arrived[-len(arrivals) :] == [(time, f"default/{name}") for time, name in arrivals]
 
 
 def test_jobs_of_manifests_in_python():

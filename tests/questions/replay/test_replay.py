@@ -204,6 +204,17 @@ HAPPENS = {
         "Deleted",
         [(105, "one")],
     ),
+    "a cordoned node that fails is cordoned when it is back, until it recovers again": (
+        [
+            *there(small(unschedulable=True), SPARE, ONE),
+            at(10, small(), FAIL),
+            at(100, small(), RECOVER),
+            at(200, small(), RECOVER),
+        ],
+        {},
+        "Scheduled",
+        [(200, "one")],
+    ),
     "or when it is deleted": (
         [*there(small(), SPARE, asking("one", on="a")), at(10, small(), FAIL), at(100, small(), DELETE)],
         {"failure": 40},
@@ -255,6 +266,23 @@ HAPPENS = {
         [*there(small(), SPARE, asking("one", on="a")), at(10, small(), FAIL), at(60, ONE, DELETE)],
         {"failure": 40},
         "Deleted",
+        [(60, "one")],
+    ),
+    "one that a user deletes there stays until the node is back": (
+        [*there(small(), SPARE, ONE), at(10, small(), FAIL), at(20, ONE, DELETE), at(60, small(), RECOVER)],
+        {"termination": 5},
+        "Deleted",
+        [(65, "one")],
+    ),
+    "a recorded pod comes, though that of its name was still being deleted": (
+        [
+            *there(small(), SPARE, asking("one", on="a", metadata=owned_by("StatefulSet"))),
+            at(10, small(), FAIL),
+            at(60, asking("one", metadata={"uid": "another", **owned_by("StatefulSet")})),
+            at(70, small(), RECOVER),
+        ],
+        {"failure": 40},
+        "Arrived",
         [(60, "one")],
     ),
     "an update does not bring back a pod that is gone": (
