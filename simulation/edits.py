@@ -16,14 +16,13 @@ from ..api.controlplane import (
     ADMISSION_KINDS,
     SCALES,
     WORKLOADS,
-    admit,
     following,
     read_workload,
     slice_of_more,
     surplus,
     with_budgets,
 )
-from ..api.load import REFUSED, Loaded, Originals, identity_of, load_documents, metadata_of, named
+from ..api.load import Loaded, Originals, identity_of, load_documents, metadata_of, named
 from ..api.meaning import NEWEST_SERVER, Labels, Matcher, SelectorError, ServerRules, parse_selector
 from ..api.objects import (
     Device,
@@ -257,8 +256,9 @@ class Edit:
         return pairs
 
     def _of_pods(self, pods: Sequence[Pod], new_pods: NewPods) -> Iterator[Pair]:
-        """The changes of *pods*: new ones are admitted anew, stored ones get the priority of their class."""
-        classes = [item for item in new_pods.rules if item.kind == "PriorityClass"]
+        """The changes of *pods*: new ones are admitted anew, as are stored ones that wait; one that runs gets
+        the priority of its class."""
+        stored = []
         for pod in pods:
             written = new_pods.written(pod)
             after = self._apply_to(written or pod, defaults=written is None)
@@ -270,16 +270,9 @@ class Edit:
                     # One that was refused before stays so beside others.
                     if len(pods) == 1 or new_pods.is_admitted(written):
                         raise
-            elif after is not pod and self.fields.isdisjoint(CLASS_FIELDS):
-                yield pod, after
             elif after is not pod:
-                new = replace(after, metadata=replace(after.metadata, creation_timestamp=None))
-                admission = admit([new], classes, server=new_pods.server)
-                for refused, reason in admission.refused:
-                    raise EditError(f"Pod {refused.key}: {REFUSED}: {reason}")
-                (stored,) = admission.objects
-                created = replace(stored.metadata, creation_timestamp=after.metadata.creation_timestamp)
-                yield pod, replace(stored, metadata=created)
+                stored.append((pod, after))
+        yield from new_pods.made_anew(stored, has_class=not self.fields.isdisjoint(CLASS_FIELDS))
 
     def _copies(
         self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject], new_pods: NewPods

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
+from msgspec.structs import replace
 
 from ..api.controlplane import (
     ADMISSION_KINDS,
@@ -18,7 +19,7 @@ from ..api.controlplane import (
 )
 from ..api.load import REFUSED, Inventory, Originals
 from ..api.meaning import ServerRules
-from ..api.objects import KubeObject, PersistentVolumeClaim, Pod, ResourceClaim
+from ..api.objects import KubeObject, PersistentVolumeClaim, Pod, ResourceClaim, of_kind
 from ..api.reading import Notice
 from .evictions import made_new
 from .fieldchanges import EditError
@@ -56,6 +57,10 @@ def after_edits(inventory: Inventory, objects: Sequence[KubeObject]) -> Inventor
         refused=refused,
         refused_pods=(*still, *((item, reason) for item, reason in within.refused if isinstance(item, Pod))),
     )
+
+
+def _unstored(pod: Pod) -> Pod:
+    return replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
 
 
 @frozen
@@ -117,6 +122,28 @@ class NewPods:
             if there is not None and there.metadata.creation_timestamp is None and new != claim:
                 yield there, new
         yield from ((None, claim) for key, claim in wanted.items() if key not in self.claims)
+
+    def made_anew(self, pairs: Sequence[tuple[Pod, Pod]], *, has_class: bool) -> Iterator[Pair]:
+        """The changes of stored pods, of which one that waits has to be made anew; *has_class*: the class of
+        the others changes, too. Raises :class:`EditError`."""
+        waiting = {pod.key: _unstored(pod) for pod, _ in pairs if not pod.node_name}
+        admitted = of_kind(Pod, admit([*waiting.values()], self.rules, server=self.server).objects)
+        # One that the rules of today would change or refuse, as it is, stays beyond them.
+        anew = {pod.key for pod in admitted if pod == waiting[pod.key]}
+        classes = [item for item in self.rules if item.kind == "PriorityClass"]
+        for is_new, rules in ((True, self.rules), (False, classes)):
+            members = [pair for pair in pairs if (pair[0].key in anew) == is_new]
+            if not is_new and not has_class:
+                yield from members
+                continue
+            admission = admit([_unstored(after) for _, after in members], rules, server=self.server)
+            for refused, reason in admission.refused:
+                raise EditError(f"Pod {refused.key}: {REFUSED}: {reason}")
+            for (before, _), stored in zip(members, admission.objects, strict=True):
+                time = before.metadata.creation_timestamp
+                after = replace(stored, metadata=replace(stored.metadata, creation_timestamp=time))
+                if after != before:
+                    yield before, after
 
     def copy(self, pod: Pod, name: str, uid: str) -> tuple[Pod, list[KubeObject]]:
         """A new pod like *pod*, and the claims made for it."""

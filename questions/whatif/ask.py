@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, groupby, islice, takewhile
 from typing import Any
@@ -42,10 +42,9 @@ from ...simulation.explain.explain import (
     missing_in,
 )
 from ...simulation.explain.values import Explanation, ExplanationDocument
-from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer
 from ...simulation.nodekinds import daemons_made
-from ...simulation.simulate import Scenario, Simulation
+from ...simulation.simulate import Outcome, Scenario, Simulation
 from ..asking import Input, Result, asked_by
 from ..explain.ask import ExplainResult, whole_run, with_all_pods, with_its_end
 from ..explain.ask import explain as explaining
@@ -55,17 +54,17 @@ from ..explain.view import message_parts, of_workload, until, where_to
 from .families import (
     FAMILIES,
     WANTED_FAMILIES,
-    Family,
     corrected,
     dropped_gates,
     higher_priority,
     leaving,
     moved_or_deleted,
+    smallest_first,
+    together,
 )
 from .suggestion import (
     COSTLY,
     DISTURBS,
-    Change,
     Effect,
     HelpfulChange,
     Obstacles,
@@ -81,8 +80,6 @@ from .suggestion import (
 Tell = Callable[[str], None]
 FIRSTS = 4
 """How many changes of the pod are tried at most as the first of two."""
-SECONDS = 10
-"""How many changes of a family are tried at most as the second of two."""
 SHOWN = 3
 """How many suggestions a family has at most, unless all are asked for."""
 TRIALS = 100
@@ -133,15 +130,16 @@ class Start:
             engine.point = outer
 
     @contextmanager
-    def whole(self, edits: Edits) -> Iterator[Simulation]:
+    def whole(self, edits: Edits, but: Collection[str] = ()) -> Iterator[Simulation]:
         """A context in which all pending pods have had their turn after *edits*, which are made before
-        anything runs. Raises :class:`EditError`."""
+        anything runs, *but* not to some pods. Raises :class:`EditError`."""
         original = self.simulation
         objects = (*original.scenario.objects, *original.scenario.pending)
         server = server_rules(original.engine.release, original.engine.gates)
         pairs, _ = edits.pairs(
             objects, server=server, originals=dict(original.scenario.originals), jobs=original.scenario.jobs
         )
+        pairs = [(old, new) for old, new in pairs if not (isinstance(old, Pod) and old.key in but)]
         after = applied(objects, pairs)
         made: Sequence[KubeObject] = ()
         if daemon_sets := original.scenario.daemon_sets:
@@ -292,14 +290,6 @@ def _suggestions(
         yield from smallest_first(context, higher_priority, trials, 1)
 
 
-def smallest_first(
-    context: WhatIfContext, family: Family, trials: int | None, most: int | None
-) -> Iterator[HelpfulChange]:
-    """Up to *most* changes of a *family* that help, among its first *trials*."""
-    changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
-    return islice((helpful for change in changes if (helpful := context.helpful(change)) is not None), most)
-
-
 # --- two changes together -----------------------------------------------------------------------------------
 
 
@@ -321,29 +311,32 @@ def _pairs(context: WhatIfContext, helpful: Sequence[HelpfulChange], tell: Tell)
     yield from islice(chain.from_iterable(together(context, first, families) for first in firsts), SHOWN)
 
 
-def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[HelpfulChange]:
-    """Pairs that help: *first*, a change of the pod itself, and the smallest second one of each of
-    *families*."""
-    helpful: list[HelpfulChange] = []
-    try:
-        with context.after(*first.edits) as after:
-            after.reports = explain(context.engine, after.pod, node=context.want).answer.nodes
-            for family in families:
-                helpful += smallest_first(after, family, SECONDS, 1)
-    except EditError:
-        return
-    context.tried += after.tried
-    for candidate in helpful:
-        second = candidate.change
-        kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
-        corrects = first.corrects and DISTURBS[kind] < DISTURBS["uncordon"]
-        words = f"{first.words}; and {second.words}"
-        edits = (*first.edits, *second.edits)
-        combined = attrs.evolve(second, kind=kind, words=words, edits=edits, corrects=corrects)
-        yield HelpfulChange.of(combined, candidate.suggestion.host, candidate.suggestion.victims)
-
-
 # --- all pods -----------------------------------------------------------------------------------------------
+
+
+def _rolled_out(
+    scheduled: ScheduledPod, helpful: HelpfulChange, start: Start, outcomes: Mapping[str, Outcome]
+) -> HelpfulChange:
+    """*helpful*, with replacements where pods of the controller that have a host by *outcomes* have none
+    while those that run stay as they are."""
+    owner = scheduled.subject.pod.controller
+    everyone = (*scheduled.scenario.objects, *scheduled.scenario.pending)
+    siblings = [pod for pod in of_kind(Pod, everyone) if pod.controller == owner]
+    running = {pod.key for pod in siblings if pod.node_name}
+    if owner is None or not running or not helpful.change.is_of_template:
+        return helpful
+    edits = Edits.parse(helpful.change.edits, defaults=scheduled.defaults)
+    with start.whole(edits, running) as partly:
+        fates = partly.outcomes
+    waits = (fates[pod.key].host is None and outcomes[pod.key].host for pod in siblings if pod.key in fates)
+    return helpful.with_replacements() if any(waits) else helpful
+
+
+def _taker(key: str, host: str, before: Mapping[str, Outcome], outcomes: Mapping[str, Outcome]) -> str:
+    """The pod before *key* that goes to *host* by *outcomes* alone; empty: there is none."""
+    hosts = {name: end.host for name, end in before.items()}
+    earlier = takewhile(lambda name: name != key, outcomes)
+    return next((name for name in earlier if outcomes[name].host == host != hosts.get(name)), "")
 
 
 def _in_whole_run(
@@ -355,6 +348,7 @@ def _in_whole_run(
     Where others would take the room of a larger node, one that is larger still is tried, *trials* times.
     """
     pod = scheduled.subject.pod
+    owner = pod.controller
     node = before.engine.node(helpful.suggestion.host)
     more = None
     with start.whole(Edits.parse(helpful.change.edits, defaults=scheduled.defaults)) as simulation:
@@ -368,6 +362,7 @@ def _in_whole_run(
         if not found.suggestion.is_costly:
             return found
     outcomes_before = before.outcomes
+    helpful = _rolled_out(scheduled, helpful, start, outcomes)
     was_out, is_out = (
         # The pods without a node at the end, and whether each was evicted.
         {
@@ -376,7 +371,6 @@ def _in_whole_run(
         }
         for run in (before, simulation)
     )
-    owner = pod.controller
     siblings = {
         pod.key,
         *(key for key, end in outcomes_before.items() if owner is not None and end.pod.controller == owner),
@@ -407,10 +401,8 @@ def _in_whole_run(
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None or scheduled.want not in (None, after.host):
-        earlier = takewhile(lambda key: key != pod.key, outcomes)
-        hosts = {key: end.host for key, end in outcomes_before.items()}
-        took = (key for key in earlier if outcomes[key].host == suggestion.host != hosts.get(key))
-        suggestion = replace(suggestion, taken_by=next(took, ""))
+        taker = _taker(pod.key, suggestion.host, outcomes_before, outcomes)
+        suggestion = replace(suggestion, taken_by=taker)
     elif scheduled.want is None:
         suggestion = replace(suggestion, host=after.host)
     if not scheduled.subject.waiting:

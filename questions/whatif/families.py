@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 
 import attrs
@@ -25,11 +26,12 @@ from ...simulation.explain.clusterfacts import (
     taint_text,
     toleration_text,
 )
-from ...simulation.explain.explain import freed
+from ...simulation.explain.explain import explain, freed
 from ...simulation.explain.faileddemands import near_resources, node_labels, node_terms, resources_of, text_of
 from ...simulation.fieldchanges import EditError
 from ...simulation.nodekinds import HOSTNAME, PASSING
 from .suggestion import (
+    DISTURBS,
     Change,
     ChangeKind,
     HelpfulChange,
@@ -362,13 +364,13 @@ def higher_priority(context: WhatIfContext) -> Changes:
     """The priorities just high enough to evict others, from low to high; also preemption for a pod that never
     preempts."""
     if context.pod.spec.preemption_policy == "Never":
-        words = "let the pod evict others (preemptionPolicy)"
+        words = "let the pod evict others (preemptionPolicy of its PriorityClass)"
         # The policy of a class holds for its pods: the pod has to leave it.
         own = [f"priority={context.pod.priority}"] if context.pod.spec.priority_class_name else []
         yield context.of_pod("priority", words, *own, "preemptionPolicy=PreemptLowerPriority", evicts=True)
     priorities = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
     for priority in sorted(value + 1 for value in priorities if value >= context.pod.priority):
-        words = f"raise the priority from {context.pod.priority} to {priority}"
+        words = f"raise the priority from {context.pod.priority} to {priority}, by its PriorityClass"
         yield context.of_pod("priority", words, f"priority={priority}", size=priority, evicts=True)
 
 
@@ -626,3 +628,40 @@ WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
     ("taints that put off", avoided),
 )
 """The families that make one node win among the nodes that fit."""
+
+
+# --- the smallest, alone or two together ---------------------------------------------------------------------
+
+
+SECONDS = 10
+"""How many changes of a family are tried at most as the second of two."""
+
+
+def smallest_first(
+    context: WhatIfContext, family: Family, trials: int | None, most: int | None
+) -> Iterator[HelpfulChange]:
+    """Up to *most* changes of a *family* that help, among its first *trials*."""
+    changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
+    return islice((helpful for change in changes if (helpful := context.helpful(change)) is not None), most)
+
+
+def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[HelpfulChange]:
+    """Pairs that help: *first*, a change of the pod itself, and the smallest second one of each of
+    *families*."""
+    helpful: list[HelpfulChange] = []
+    try:
+        with context.after(*first.edits) as after:
+            after.reports = explain(context.engine, after.pod, node=context.want).answer.nodes
+            for family in families:
+                helpful += smallest_first(after, family, SECONDS, 1)
+    except EditError:
+        return
+    context.tried += after.tried
+    for candidate in helpful:
+        second = candidate.change
+        kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
+        corrects = first.corrects and DISTURBS[kind] < DISTURBS["uncordon"]
+        words = f"{first.words}; and {second.words}"
+        edits = (*first.edits, *second.edits)
+        combined = attrs.evolve(second, kind=kind, words=words, edits=edits, corrects=corrects)
+        yield HelpfulChange.of(combined, candidate.suggestion.host, candidate.suggestion.victims)

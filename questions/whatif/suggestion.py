@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from typing import Literal, get_args
 
 import attrs
@@ -78,6 +78,11 @@ class Change:
     """Whether it is enough that room is made, even if pods have to leave."""
     corrects: bool = False
     """Whether it corrects a name that nothing in the cluster has; such changes come before all others."""
+
+    @property
+    def is_of_template(self) -> bool:
+        """Whether it changes all pods of a controller, for themselves; pods that run have to be replaced."""
+        return not self.evicts and any(edit.startswith(f"pod {LIKE}") for edit in self.edits)
 
     @property
     def disturbs(self) -> int:
@@ -172,6 +177,9 @@ class Suggestion(Record, kw_only=True):
         return COSTLY if self.is_costly else self.disturbs // 10
 
 
+REPLACING = ", and replace the pods like it that run"
+
+
 @attrs.frozen
 class HelpfulChange:
     """A change that was tried and helps."""
@@ -193,6 +201,15 @@ class HelpfulChange:
             victims=victims,
         )
         return cls(suggestion, change)
+
+    def with_replacements(self) -> HelpfulChange:
+        """The same, where the pods of its controller that run have to be made anew, too."""
+        words = f"{self.change.words.removesuffix(REPLACING)}{REPLACING}"
+        return attrs.evolve(
+            self,
+            change=attrs.evolve(self.change, words=words),
+            suggestion=replace(self.suggestion, change=words),
+        )
 
     @property
     def rank(self) -> tuple[int, bool, int, float]:
@@ -307,6 +324,11 @@ class WhatIfContext:
         )
         return [pod for pod in pods if pod.key != self.pod.key and pod.controller == owner]
 
+    @cached_property
+    def running(self) -> frozenset[str]:
+        """The pods of its controller that run: they stay as they are until they are replaced."""
+        return frozenset(pod.key for pod in self.siblings if pod.node_name)
+
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that a change could make the host: those that do not fit, the nearest first, or only the
         wanted one."""
@@ -345,14 +367,17 @@ class WhatIfContext:
     # --- trials ---------------------------------------------------------------------------------------------
 
     @contextmanager
-    def after(self, *edits: str) -> Iterator[WhatIfContext]:
-        """A context after *edits* of the cluster. Raises :class:`EditError` if one does nothing."""
+    def after(self, *edits: str, but: Collection[str] = ()) -> Iterator[WhatIfContext]:
+        """A context after *edits* of the cluster, *but* some pods. Raises :class:`EditError` if one does
+        nothing."""
         parsed = Edits.parse(edits, defaults=self.defaults)
         known = dict(self.originals)  # it grows by the edited pods
         pairs, edits_made = parsed.pairs(self.objects, server=self.server, originals=known)
         for edited in edits_made:
             if not edited.changed:
                 raise EditError(str(edited))
+        if but:
+            pairs = [(old, new) for old, new in pairs if not (isinstance(old, Pod) and old.key in but)]
         objects = applied(self.objects, pairs) if pairs else self.objects
         pod = next((item for item in objects if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
         with self.run.edited(pairs):
@@ -383,11 +408,23 @@ class WhatIfContext:
                     decision = after.ask(makes_room=change.evicts)
                     helpful = after.outcome(change, decision)
                 self.tried += after.tried
+                if helpful is not None and self.needs_replacements(change):
+                    return helpful.with_replacements()
                 if helpful is not None or decision.host is None:
                     return helpful
         except EditError:
             pass
         return None
+
+    def needs_replacements(self, change: Change) -> bool:
+        """Whether *change* helps only if the pods of its controller that run are made anew, too: a rollout
+        waits for the new pod before it removes one of them."""
+        if not self.running or not change.is_of_template:
+            return False
+        with self.after(*change.edits, but=self.running) as after:
+            host = after.ask().host
+        self.tried += after.tried
+        return host is None or self.want not in (None, host)
 
     def outcome(self, change: Change, decision: Decision) -> HelpfulChange | None:
         """The suggestion of *change* by the *decision* after it, with room made if it *evicts*; None if it
@@ -443,6 +480,7 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
     A node is left out if the same or more is missing there than on an earlier one where that helped.
     """
     shortfalls: list[dict[str, int]] = []
+    tried: list[list[str]] = []
     count = 0
     for report, _ in context.targets():
         if not is_short_only(report) or count >= MOST or lacks_kind(context, report):
@@ -454,11 +492,12 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
             for shortfall in shortfalls
         ):
             continue
-        # Its pods of the same controller request less, too: so much that one more fits, or all that wait.
+        # So much that one more fits, or all that wait; also where its pods of the same controller request
+        # less, too.
         siblings = {pod.key for pod in context.siblings}
-        running = sum(entry.pod.key in siblings for entry in context.on(report.name))
+        beside = sum(entry.pod.key in siblings for entry in context.on(report.name))
         waiting = 0 if is_daemon(context.pod) else sum(not pod.spec.node_name for pod in context.siblings)
-        for more in sorted({1, 1 + waiting}):
+        for running, more in product(sorted({0, beside}), sorted({1, 1 + waiting})):
             shortages = []
             for short in report.shortages:
                 free = (max(short.free, 0) + running * short.asked) // (running + more)
@@ -472,9 +511,10 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
                 reductions.append(
                     f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
                 )
-            if None in edits:
+            if None in edits or reductions in tried:
                 continue
-            size = max(short.missing / max(short.asked, 1) for short in shortages)
+            tried.append(reductions)
+            size = max(short.missing / max(short.asked, 1) for short in shortages) + bool(running)
             words = f"lower the request of {' and of '.join(reductions)}"
             change = context.of_pod("request", words, *chain.from_iterable(filter(None, edits)), size=size)
             if context.helpful(change) is not None:
@@ -534,12 +574,6 @@ def _lowering_edits(context: WhatIfContext, short: NodeShortage) -> list[str] | 
     Sidecars stay as they are."""
     name = short.resource
     spec = context.pod.spec
-    if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
-        # The request of the pod as a whole counts, whatever its containers request.
-        target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
-        if target < 0:
-            return None
-        return [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
     pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
     knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(
         context.engine, PodSpec(init_containers=(_PROBE,)), CPU
@@ -553,14 +587,17 @@ def _lowering_edits(context: WhatIfContext, short: NodeShortage) -> list[str] | 
         else:
             ending.append((container, running))
     requests = [units(name, container.requests) for container in spec.containers]
-    overhead = short.asked - max(
-        [running + sum(requests), *(before + units(name, container.requests) for container, before in ending)]
+    # The request of the pod as a whole counts, whatever its containers request.
+    is_whole = name in spec.requests and count_of_spec(
+        context.engine, PodSpec(resources=spec.resources), name
     )
+    counted = [running + sum(requests), *(before + units(name, one.requests) for one, before in ending)]
+    overhead = short.asked - (units(name, spec.requests) if is_whole else max(counted))
     # Upstream: where more is used than there is, a pod that requests nothing at all still fits.
     target = max(short.free, 0) - overhead
     if name == "pods" or target < running or overhead < 0:
         return None
-    edits = []
+    edits = [f"spec.resources.requests.{name}={amount(name, target)}"] if is_whole else []
     for init_container, before in ending:
         if units(name, init_container.requests) > target - before:
             edits += _request_edits("initContainers", init_container, name, target - before)

@@ -28,7 +28,9 @@ def test_who_has_to_leave(told, tmp_path):
     """A higher priority says whom it evicts."""
     path = written(tmp_path, node("a"), pod("other", 900, nodeName="a"), pod("asked", 900))
     out = told(path, "asked", "--what-if").out
-    assert "Raise the priority from 0 to 1 -> a; default/other would have to leave" in out
+    assert (
+        "Raise the priority from 0 to 1, by its PriorityClass -> a; default/other would have to leave" in out
+    )
 
 
 def test_nothing_helps(told):
@@ -52,7 +54,18 @@ def test_what_keeps_it_from_a_node(told, tmp_path):
 
 def test_all_about_the_node(told):
     """-o wide has every rule's verdict on the wanted node."""
-    out = told(CLUSTER, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "--order", "input", "-o", "wide").out
+    out = told(
+        CLUSTER,
+        "deploy/storefront",
+        "--want",
+        "gpu-b1",
+        "--release",
+        "1.16",
+        "--order",
+        "input",
+        "-o",
+        "wide",
+    ).out
     assert "PREDICATE" in out
     assert (
         "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
@@ -62,9 +75,7 @@ def test_all_about_the_node(told):
 
 def test_edits_come_first(told):
     """The edits that --what-if prints can be given back with --set."""
-    out = told(
-        CLUSTER, REPORT, "--what-if", "--set", f"pod {REPORT} requests.memory=28544Mi"
-    ).out
+    out = told(CLUSTER, REPORT, "--what-if", "--set", f"pod {REPORT} requests.memory=28544Mi").out
     assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 
 

@@ -129,12 +129,12 @@ def test_sidecars_stay_as_they_are():
 
 
 def test_the_pod_as_a_whole_gives():
-    """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it
-    looks at the containers."""
+    """Where the pod as a whole asks for the resource, that is lowered, and containers that request more than
+    the whole; a release that does not read it looks at the containers."""
     asked = pod("asked", 1500)
     asked["spec"]["resources"] = {"requests": {"cpu": "2"}}
     assert one(found(node("a"), asked, release="1.34"), "request").patch == (
-        f"pod {ASKED} spec.resources.requests.cpu=1",
+        f"pod {ASKED} spec.resources.requests.cpu=1 requests.cpu=1",
     )
     assert one(found(node("a"), asked, release="1.27"), "request").patch == (f"pod {ASKED} requests.cpu=1",)
 

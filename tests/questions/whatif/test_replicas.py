@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kubeclassic import simulate, what_if
 from kubeclassic.api.record import UNSET
+from kubeclassic.questions.whatif.suggestion import REPLACING
 from tests.simulation.test_workloads import BY_HOST, node, workload
 from tests.support import manifests
 
@@ -29,6 +30,25 @@ def test_a_sibling_that_comes_back_is_no_help():
     assert not {one.kind for one in found.suggestions} & {"delete", "move", "priority", "otherAntiAffinity"}
     assert found.suggestions[0].kind == "podAntiAffinity"
     assert found.suggestions[0].patch[0].startswith("pod like:default/web-2 affinity.podAntiAffinity.")
+
+
+@pytest.mark.parametrize(
+    "waiting, needed, enough", [(1, {"833m"}, {"500m"}), (2, {"833m", "500m"}, {"250m"})]
+)
+def test_pods_that_run_have_to_be_replaced(waiting, needed, enough):
+    """A rollout waits for a new pod before it removes an old one, so a request is low enough only if all that
+    wait have room beside those that run; else the suggestion says so."""
+    on = ["n1", "n1", *[""] * waiting]
+    cluster = [node("n1", "2500m"), *(owned(f"web-{at}", name, cpu="1") for at, name in enumerate(on))]
+    lowered = [one for one in what_if(cluster, "web-2", "1.30").suggestions if one.kind == "request"]
+    found = {one.patch[0].partition("cpu=")[2]: one.change.endswith(REPLACING) for one in lowered}
+    assert found == dict.fromkeys(needed, True) | dict.fromkeys(enough, False)
+
+
+def test_anti_affinity_of_pods_that_run():
+    """It keeps a new pod away although the template has none any more."""
+    cluster = [node("n1"), *(owned(f"web-{at}", on, affinity=APART) for at, on in enumerate(["n1", ""]))]
+    assert what_if(cluster, "web-1", "1.30").suggestions[0].change.endswith(REPLACING)
 
 
 def test_the_pod_of_another_controller_waits_instead():

@@ -55,6 +55,15 @@ def made(spec=None, version="1", **limits):
     return pod("p", labels={"version": version}, topologySpreadConstraints=SPREAD, **amounts, **(spec or {}))
 
 
+DEFAULT_TOLERATIONS = [
+    {
+        "key": f"node.kubernetes.io/{state}",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 300,
+    }
+    for state in ("not-ready", "unreachable")
+]
 EDITS = [
     *((f"{name}={json.dumps(value)}", made({name: value})) for name, value in FIELDS.items()),
     ("limits.cpu=3", made(cpu="3")),
@@ -193,6 +202,35 @@ def test_a_stored_pod_leaves_its_class(edit, policy):
     cluster = [node(), *RULES, manifest("PriorityClass", "other", value=6), pod("p", metadata=meta, **spec)]
     (found,) = scenario_of(cluster, scheduler_names=NAMES, edits=[f"pod p {edit}"]).pending
     assert found.spec.preemption_policy == policy
+
+
+ALONE = [
+    manifest("RuntimeClass", "ssd", handler="h", scheduling={"nodeSelector": {"disk": "ssd"}}),
+    manifest(
+        "LimitRange", "l", namespace="default", spec={"limits": [{"type": "Container", "min": {"cpu": "1"}}]}
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "change, cpu, is_refused",
+    [("nodeSelector.disk-", "2", False), ("requests.cpu=500m", "2", True), ("requests.cpu=500m", "0", False)],
+)
+def test_a_stored_pod_that_waits_is_made_anew(change, cpu, is_refused):
+    """Its RuntimeClass selects nodes again, and a LimitRange refuses what it would refuse of a new pod; not
+    if it would refuse the pod as it is."""
+    meta = {"creationTimestamp": "2024-01-01T00:00:00Z"}
+    spec = {"runtimeClassName": "ssd", "nodeSelector": {"disk": "ssd"}, "priority": 0}
+    asked = pod("p", cpu=cpu, metadata=meta, tolerations=DEFAULT_TOLERATIONS, **spec)
+
+    def changed():
+        return scenario_of([node(), *ALONE, asked], scheduler_names=NAMES, edits=[f"pod p {change}"]).pending
+
+    if is_refused:
+        with pytest.raises(EditError, match="refused by the API server: minimum cpu usage"):
+            changed()
+    else:
+        assert changed()[0].spec.node_selector == {"disk": "ssd"}
 
 
 def test_a_policy_of_a_class():
