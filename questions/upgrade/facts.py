@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from itertools import chain
 from typing import Any, Literal
 
 import attrs
@@ -270,14 +269,20 @@ class FollowingSide:
 
     def steps(self, end: int | None = None) -> Steps:
         """Take the steps before number *end*, or all, and return them."""
+        self.advance(end)
+        return self.taken_steps
+
+    def advance(self, end: int | None = None) -> None:
+        """Take the steps before number *end*, or all, that have not been taken yet."""
         run = self.side.run
         engine = self.side.engine
-        self.own_steps = steps = []
-        for step in self.leader.steps[:end]:
+        if self._done == 0:
+            self.own_steps = []  # not those of another side
+        for step in self.leader.steps[self._done : end]:
             position = engine.position
-            steps.append(SideStep(step.at, position, decided(run.follow(step.decision.pod, step.decision))))
-        self._done = len(steps)
-        return self.taken_steps
+            decision = run.follow(step.decision.pod, step.decision)
+            self.own_steps.append(SideStep(step.at, position, decided(decision)))
+            self._done += 1
 
     @property
     def taken_steps(self) -> Steps:
@@ -387,8 +392,10 @@ class UpgradeTrial:
     without: Callable[[Facts], FollowingSide]
     """Makes a side of the newer release with some facts undone."""
     _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
-    _runs: dict[frozenset[str], Sequence[SideStep]] = attrs.Factory(dict)
-    """Facts undone -> the steps of a whole run without them."""
+    _runs: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
+    """Facts undone -> a side without them that takes all steps from the first on."""
+    _hits: Counter[frozenset[str]] = attrs.Factory(Counter)
+    """Facts undone -> how many decisions such a run restored; less than 0: only misses so far."""
     _restored: Counter[tuple[str, tuple[Fact, ...]]] = attrs.Factory(Counter)
     """The way of restoring the older decision or view, and the facts undone -> how often it succeeded."""
     _compared: int = 0
@@ -538,15 +545,33 @@ class UpgradeTrial:
         """
         about_search = [fact for fact in self.facts if fact.is_about(SEARCH) and fact.cells]
         likely = [*dict.fromkeys([*about_search, *(fact for fact in self.fitting if fact.cells)])]
-        several = (likely[:count] for count in range(2, len(likely) + 1))
-        for facts in chain(([fact] for fact in likely), several):
-            names = frozenset(fact.id for fact in facts)
-            if names not in self._runs:
-                with suppress(KubeclassicError):  # the release cannot run without them
-                    self._runs[names] = self.without(facts).steps().steps
-            if names in self._runs and self._runs[names][number].outcome == outcome:
-                return facts[-1]
+        for fact in likely:
+            if self._restores_from_first([fact], number, outcome):
+                return fact
+        if len(likely) > 1 and self._restores_from_first(likely, number, outcome):
+            for count in range(2, len(likely)):
+                if self._restores_from_first(likely[:count], number, outcome):
+                    return likely[count - 1]
+            return likely[-1]
         return next(iter(about_search), None)
+
+    def _restores_from_first(self, facts: Facts, number: int, outcome: Decided) -> bool:
+        """Whether a run without *facts* from the first step on restores the older decision. Several that
+        restored none of the first two hundred are given up: a run takes as long as all of the step."""
+        names = frozenset(fact.id for fact in facts)
+        if len(facts) > 1 and self._hits[names] <= -DETAILED:
+            return False
+        is_restored = False
+        with suppress(KubeclassicError):  # the release cannot run without them
+            if names not in self._runs:
+                self._runs[names] = self.without(facts)
+            self._runs[names].advance(number + 1)
+            is_restored = self._runs[names].own_steps[number].outcome == outcome
+        if is_restored:
+            self._hits[names] = max(self._hits[names], 0) + 1
+        elif self._hits[names] <= 0:
+            self._hits[names] -= 1
+        return is_restored
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Facts) -> Fact | None:
         """The likely fact of *among* that has no cells to undo, between releases of different kinds: about
