@@ -9,7 +9,7 @@ subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/dis
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from attrs import Factory, define, frozen
@@ -29,11 +29,13 @@ from ..api.objects import (
     JsonObject,
     KubeObject,
     ObjectMeta,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     PodStatus,
     ResourceClaim,
+    StorageClass,
     of_kind,
     why_not_waiting,
 )
@@ -368,18 +370,26 @@ def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
     return claims_of_volumes(pod) if pod.spec.volumes and engine.release.volumes.ephemeral_claims else []
 
 
-def new_claims(pods: Iterable[Pod], engine: Engine) -> Iterator[KubeObject]:
-    """The claims of volumes that are made for new *pods*, with volumes unless these wait for a node."""
+def new_claims(
+    pods: Iterable[Pod], engine: Engine, objects: Iterable[KubeObject] | None = None
+) -> tuple[Sequence[KubeObject], Sequence[str]]:
+    """The claims of volumes that are made for new *pods* beside *objects*, by default those that *engine*
+    knows, with volumes unless these wait for a node; and the keys of claims whose volume could be anywhere."""
     claims = [claim for pod in pods for claim in volume_claims(pod, engine)]
     if not claims:
-        return
-    listings = engine.listings
-    # A volume that names a claim is that of the old pod.
-    free = (volume for volume in listings.volumes if volume.spec.claim_ref is None)
-    volumes = NewVolumes.beside((*listings.classes, *free))
-    admitted = admit(claims, listings.classes, server=engine.release.server).objects
-    for claim in of_kind(PersistentVolumeClaim, admitted):
-        yield from volumes.of(claim)
+        return (), ()
+    if objects is None:
+        objects = (*engine.listings.classes, *engine.listings.volumes)
+    classes = list[StorageClass]()
+    free = list[PersistentVolume]()
+    for item in objects:
+        if isinstance(item, StorageClass):
+            classes.append(item)
+        elif isinstance(item, PersistentVolume) and item.spec.claim_ref is None:
+            free.append(item)  # one that names a claim is that of the old pod
+    new = NewVolumes.beside((*classes, *free))
+    admitted = of_kind(PersistentVolumeClaim, admit(claims, classes, server=engine.release.server).objects)
+    return [item for claim in admitted for item in new.of(claim)], new.unplaced
 
 
 def claims_left_by(

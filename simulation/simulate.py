@@ -556,7 +556,7 @@ class Simulation:
             self.outcomes.pop(pod.key, None)  # a StatefulSet's new pod has the name of the old one
             pod, claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
             new_pods.append(pod)
-            for item in (*claims, *new_claims([pod], self.engine), pod):
+            for item in (*claims, *new_claims([pod], self.engine)[0], pod):
                 run.put(item)
         return in_order(new_pods, self.order, self.engine)
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
 from typing import Any
 
 import attrs
 
-from ...api.controlplane import NewVolumes, admit, claims_of_volumes
 from ...api.garbage import settled as without_collection
-from ...api.objects import (
-    KubeObject,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    StorageClass,
-    of_kind,
-)
+from ...api.objects import Node
 from ...api.reading import Notice, grouped
 from ...api.record import replace
 from ...api.view import (
@@ -41,7 +32,7 @@ from ...api.view import (
 )
 from ...api.words import count_doing, count_of
 from ...core.decision import reasons_in
-from ...simulation.evictions import DrainFlags
+from ...simulation.evictions import DrainFlags, new_claims
 from ...simulation.nodesbyuse import labels_of
 from ...simulation.simulate import UNPLACED
 from ..asking import Input, Observer, Result, asked_by, tell_left_out
@@ -202,27 +193,12 @@ def drain(inputs: Input, options: DrainOptions, observer: Observer) -> DrainResu
                 options, names, steady, flags, lambda node: progress(next(number), node)
             )
     occupancy = before_and_after(steady, answer, evictions) if options.makes("page") else None
-    notices = unplaced_claims([item.pod for item in evictions if item.replacement], inputs.scenario.objects)
+    pods = [item.pod for item in evictions if item.replacement]
+    _, unplaced = new_claims(pods, inputs.engine, inputs.scenario.objects)
+    notices = [Notice(f"PersistentVolumeClaim {key}", UNPLACED) for key in unplaced]
     observer.noticed(notices)
     warnings = grouped((*inputs.scenario.warnings, *notices))
     return DrainResult(answer, tuple(steady.nodes), occupancy, warnings=warnings)
-
-
-def unplaced_claims(pods: Sequence[Pod], objects: Iterable[KubeObject]) -> list[Notice]:
-    """A warning for each claim that is made again for one of *pods*, and whose new volume could be
-    anywhere."""
-    claims = [claim for pod in pods for claim in claims_of_volumes(pod)]
-    if not claims:
-        return []
-    there = [
-        item
-        for item in objects
-        if isinstance(item, StorageClass) or (isinstance(item, PersistentVolume) and not item.spec.claim_ref)
-    ]
-    volumes = NewVolumes.beside(there)
-    for claim in of_kind(PersistentVolumeClaim, admit(claims, there).objects):
-        volumes.of(claim)
-    return [Notice(f"PersistentVolumeClaim {key}", UNPLACED) for key in volumes.unplaced]
 
 
 # --- in words -----------------------------------------------------------------------------------------------

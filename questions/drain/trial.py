@@ -231,7 +231,7 @@ class DrainTrial:
         while made_again := self.of_running_jobs(made_again):
             eviction_by_uid = {pod.uid: eviction for pod, eviction in made_again}
             pods = [pod for pod, _ in made_again]
-            for item in (*new_claims(pods, self.engine), *pods):
+            for item in (*new_claims(pods, self.engine)[0], *pods):
                 self.run.put(item)
             victims = []
             for pod in in_order(pods, self.order, self.engine):
@@ -377,7 +377,7 @@ def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) 
         *(item for item in steady.objects if not isinstance(item, others)),
         *engine.listings.claims,
         *engine.listings.resource_claims,
-        *new_claims([pod for pod, _ in made_again], engine),
+        *new_claims([pod for pod, _ in made_again], engine)[0],
         *engine.pods(),
     )
     return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made_again))

@@ -503,15 +503,16 @@ class UpgradeTrial:
 
         # "as older" searches from where the older release did: in an earlier step a fact may have visited
         # more nodes, or ended the search by an error, so that the next search begins at another node.
-        ways = {
+        ways: dict[str, Restores] = {
             "decides": self._decides_as(first),
             "sees": sees,
             "as older": self._decides_as(first, self.older),
         }
-        if ways["as older"](self.newer, number):
-            earlier = self._behind_the_start(number, decided(first.decision))
-            if earlier is not None:
-                return earlier
+        # What holds with nothing undone says nothing about a fact.
+        idle = [name for name, restores in ways.items() if restores(self.newer, number)]
+        if "as older" in idle and (earlier := self._behind_the_start(number, decided(first.decision))):
+            return earlier
+        ways |= dict.fromkeys(idle, lambda judge, number: False)
         restored = sorted(self._restored, key=lambda entry: (len(entry[1]), -self._restored[entry]))
         for way, facts in restored if self._compared > DETAILED else ():
             if self._restores_without(ways[way], facts, number):
@@ -539,10 +540,7 @@ class UpgradeTrial:
 
     def _behind_the_start(self, number: int, outcome: Decided) -> Fact | None:
         """The fact of an earlier step, if the newer release decides as the older one where its search begins
-        at the same node: without the fact, a run from the first step comes there.
-
-        If no fact that fits the cluster does so, nor several of them, it is the first change of the search.
-        """
+        at the same node: without the fact, or the last of several, a run from the first step comes there."""
         about_search = [fact for fact in self.facts if fact.is_about(SEARCH) and fact.cells]
         likely = [*dict.fromkeys([*about_search, *(fact for fact in self.fitting if fact.cells)])]
         for fact in likely:
@@ -553,7 +551,7 @@ class UpgradeTrial:
                 if self._restores_from_first(likely[:count], number, outcome):
                     return likely[count - 1]
             return likely[-1]
-        return next(iter(about_search), None)
+        return None
 
     def _restores_from_first(self, facts: Facts, number: int, outcome: Decided) -> bool:
         """Whether a run without *facts* from the first step on restores the older decision. Several that

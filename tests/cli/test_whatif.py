@@ -54,18 +54,8 @@ def test_what_keeps_it_from_a_node(told, tmp_path):
 
 def test_all_about_the_node(told):
     """-o wide has every rule's verdict on the wanted node."""
-    out = told(
-        CLUSTER,
-        "deploy/storefront",
-        "--want",
-        "gpu-b1",
-        "--release",
-        "1.16",
-        "--order",
-        "input",
-        "-o",
-        "wide",
-    ).out
+    words = "deploy/storefront --want gpu-b1 --release 1.16 --order input -o wide"
+    out = told(CLUSTER, *words.split()).out
     assert "PREDICATE" in out
     assert (
         "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
