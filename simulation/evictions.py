@@ -379,7 +379,8 @@ def new_claims(
     if not claims:
         return (), ()
     if objects is None:
-        objects = (*engine.listings.classes, *engine.listings.volumes)
+        listings = engine.listings
+        objects = (*listings.classes, *listings.volumes)
     classes = list[StorageClass]()
     free = list[PersistentVolume]()
     for item in objects:
